@@ -1,0 +1,95 @@
+// GradientTape: records what happens in its scope and differentiates it.
+//
+//   rw::GradientTape tape;
+//   tape.watch(x);
+//   auto y = x * x;
+//   rw::Tensor dy_dx = tape.gradient(y, x);
+//
+// A tape belongs to the thread that made it. It records until gradient(), or to the end of its scope.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "rewind/autodiff/gradient.h"
+#include "rewind/autodiff/structure.h"
+#include "rewind/tensor/tensor.h"
+#include "rewind/tensor/variable.h"
+
+namespace rw {
+
+class Tape;
+
+struct GradientTapeOptions {
+  bool persistent = false;
+  bool watch_accessed_variables = true;
+};
+
+enum class UnconnectedGradients { NONE, ZERO };
+
+struct GradientOptions {
+  std::vector<Tensor> output_gradients = {};  // one per target; empty: ones
+  UnconnectedGradients unconnected_gradients = UnconnectedGradients::NONE;
+};
+
+class GradientTape {
+ public:
+  explicit GradientTape(GradientTapeOptions options = {});
+  ~GradientTape();
+  GradientTape(const GradientTape&) = delete;
+  GradientTape& operator=(const GradientTape&) = delete;
+
+  void watch(const Tensor& tensor);
+  void watch(const Variable& variable);
+  void watch(const std::vector<Tensor>& tensors);
+  void watch(const std::vector<Variable>& variables);
+
+  // d target / d sources, in the structure of the sources. Several targets add up.
+  template <class S>
+  structure::ResultOf<S> gradient(const Tensor& target, const S& sources, const GradientOptions& options = {}) {
+    return gradient(std::vector<Tensor>{target}, sources, options);
+  }
+  template <class S>
+  structure::ResultOf<S> gradient(const std::vector<Tensor>& targets, const S& sources,
+                                  const GradientOptions& options = {}) {
+    const std::vector<Gradient> flat = flat_gradient(targets, structure::flatten(sources), options);
+    const Gradient* at = flat.data();
+    return structure::Traits<S>::pack(sources, at);
+  }
+  std::vector<Gradient> gradient(const Tensor& target, std::initializer_list<Tensor> sources,
+                                 const GradientOptions& options = {}) {
+    return gradient(target, std::vector<Tensor>(sources), options);
+  }
+
+  // Variables are followed through their handles.
+  std::vector<Gradient> flat_gradient(const std::vector<Tensor>& targets, const std::vector<Tensor>& sources,
+                                      const GradientOptions& options);
+
+  std::vector<Variable> watched_variables() const;
+  // Runs f without recording on this tape.
+  template <class F>
+  void stop_recording(F&& f) {
+    Pause pause(*tape_);
+    f();
+  }
+  // Forgets everything, as if the tape were new.
+  void reset();
+  // Ends recording; gradient() does so by itself on a tape that is not persistent.
+  void stop();
+
+  Tape& tape() { return *tape_; }
+
+ private:
+  struct Pause {
+    explicit Pause(Tape& tape);
+    ~Pause();
+    Tape& tape;
+    bool was;
+  };
+  std::unique_ptr<Tape> tape_;
+};
+
+// The value of `tensor`, through which no gradient flows.
+Tensor stop_gradient(const Operand& tensor);
+
+}  // namespace rw

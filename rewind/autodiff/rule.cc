@@ -1,0 +1,92 @@
+#include "rewind/autodiff/rule.h"
+
+#include <mutex>
+#include <ostream>
+
+#include "rewind/autodiff/grad_ops.h"
+#include "rewind/base/error.h"
+#include "rewind/op/families.h"
+#include "rewind/op/table.h"
+
+namespace rw {
+
+#define RW_DECLARE(family) void register_##family##_gradients();
+RW_OP_FAMILIES(RW_DECLARE)
+#undef RW_DECLARE
+
+namespace {
+
+void register_library_gradients() {
+  static std::once_flag once;
+  std::call_once(once, [] {
+#define RW_REGISTER(family) register_##family##_gradients();
+    RW_OP_FAMILIES(RW_REGISTER)
+#undef RW_REGISTER
+  });
+}
+
+void store(std::string_view op, GradientRule rule) {
+  // Rules replaced by later ones stay: a tape may still hold them.
+  find_op(op).rules[size_t(RuleSlot::kGradient)].store(new GradientRule(std::move(rule)), std::memory_order_release);
+}
+
+// A user's rule must win over the library's whenever it is registered, so the library's come first.
+thread_local bool t_registering = false;
+
+}  // namespace
+
+void register_gradient(std::string_view op, Needs needs, GradientFn fn) {
+  if (!t_registering) {
+    t_registering = true;
+    register_library_gradients();
+    t_registering = false;
+  }
+  store(op, {needs, std::move(fn)});
+}
+
+void register_not_differentiable(std::string_view op) { register_gradient(op, kNeedsNothing, {}); }
+
+const GradientRule* find_gradient(const Op& op) {
+  const void* rule = op.rule(RuleSlot::kGradient);
+  if (!rule) [[unlikely]] {
+    if (!t_registering) {
+      t_registering = true;
+      register_library_gradients();
+      t_registering = false;
+    }
+    rule = op.rule(RuleSlot::kGradient);
+  }
+  return static_cast<const GradientRule*>(rule);
+}
+
+Tensor sum_to_shape(const Tensor& grad, const Shape& shape) {
+  const Shape& from = grad.shape();
+  if (from == shape) return grad;
+  const int extra = from.rank() - shape.rank();
+  std::vector<int64_t> axes;
+  for (int i = 0; i < from.rank(); ++i)
+    if (i < extra || (shape[i - extra] == 1 && from[i] != 1)) axes.push_back(i);
+  Tensor sum = axes.empty() ? grad : reduce_sum_axes(grad, axes);
+  return sum.shape() == shape ? sum : reshape_to(sum, shape);
+}
+
+Gradient add_gradients(Gradient a, Gradient b) {
+  if (a.none()) return b;
+  if (b.none()) return a;
+  if (a.slices() && b.slices()) {
+    return IndexedSlices{concat_rows(a.slices()->values, b.slices()->values),
+                         concat_rows(a.slices()->indices, b.slices()->indices), a.slices()->dense_shape};
+  }
+  return add_tensors(a.tensor(), b.tensor());
+}
+
+Tensor convert_to_tensor(const IndexedSlices& slices) {
+  return scatter_rows(slices.values, slices.indices, slices.dense_shape);
+}
+
+std::ostream& operator<<(std::ostream& out, const Gradient& gradient) {
+  if (gradient.none()) return out << "None";
+  return out << gradient.tensor();
+}
+
+}  // namespace rw

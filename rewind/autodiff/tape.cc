@@ -1,0 +1,293 @@
+#include "rewind/autodiff/tape.h"
+
+#include <atomic>
+
+#include "rewind/autodiff/grad_ops.h"
+#include "rewind/base/error.h"
+#include "rewind/tensor/tensor_impl.h"
+#include "rewind/tensor/variable_watch.h"
+
+namespace rw {
+namespace {
+
+std::atomic<uint32_t> g_serial{1};
+std::atomic<uint64_t> g_tensor_id{1};
+
+uint64_t id_of(TensorImpl* impl) {
+  uint64_t id = impl->id.load(std::memory_order_relaxed);
+  if (id != 0) return id;
+  const uint64_t fresh = g_tensor_id.fetch_add(1, std::memory_order_relaxed);
+  return impl->id.compare_exchange_strong(id, fresh, std::memory_order_relaxed) ? fresh : id;
+}
+
+// Every tape of this thread that is recording and made at this batching depth or outside hears of reads.
+void variable_was_read(const Variable& variable) {
+  for (Recorder* r = thread_state().recorders; r; r = r->outer)
+    if (auto* tape = dynamic_cast<Tape*>(r); tape && !tape->paused) tape->on_variable_read(variable);
+}
+
+bool keeps(uint32_t mask, size_t i) { return (mask >> (i < 31 ? i : 31)) & 1; }
+
+// Resource tensors have no derivative of their own, but gradients flow to variables through their handles.
+bool followable(DType dtype) { return is_differentiable(dtype) || dtype == DType::kResource; }
+
+}  // namespace
+
+// Gives a rule its view of one record.
+class TapeGradContext final : public GradContext {
+ public:
+  TapeGradContext(Tape::Record& record, std::vector<Gradient>& grads, const std::vector<uint8_t>& needed)
+      : record_(record), grads_(grads), needed_(needed), dense_(record.outputs.size()), result(record.inputs.size()) {
+    op_ = record.op;
+    attrs_ = &record.attrs;
+  }
+  int num_inputs() const override { return int(record_.inputs.size()); }
+  int num_outputs() const override { return int(record_.outputs.size()); }
+  const Tensor& input(int i) const override { return kept(record_.inputs[size_t(i)], "input", i); }
+  const Tensor& output(int i) const override { return kept(record_.outputs[size_t(i)], "output", i); }
+  const Shape& input_shape(int i) const override { return record_.inputs[size_t(i)].shape; }
+  DType input_dtype(int i) const override { return record_.inputs[size_t(i)].dtype; }
+  const Shape& output_shape(int i) const override { return record_.outputs[size_t(i)].shape; }
+  DType output_dtype(int i) const override { return record_.outputs[size_t(i)].dtype; }
+  const Tensor& grad(int i) override {
+    Tensor& dense = dense_[size_t(i)];
+    if (dense.defined()) return dense;
+    const Gradient& g = raw_grad(i);
+    const Tape::Saved& out = record_.outputs[size_t(i)];
+    dense = g.none() ? filled(out.dtype, out.shape, 0) : g.tensor();
+    return dense;
+  }
+  bool has_grad(int i) const override { return !raw_grad(i).none(); }
+  const Gradient& raw_grad(int i) const override {
+    static const Gradient none;
+    const int32_t n = record_.outputs[size_t(i)].number;
+    return n < 0 ? none : grads_[size_t(n)];
+  }
+  bool wants(int i) const override {
+    const int32_t n = record_.inputs[size_t(i)].number;
+    return n >= 0 && needed_[size_t(n)];
+  }
+  void set(int i, Gradient gradient) override { result[size_t(i)] = std::move(gradient); }
+
+ private:
+  const Tensor& kept(const Tape::Saved& saved, const char* what, int i) const {
+    if (!saved.tensor.defined()) {
+      fail_internal(__FILE__, __LINE__,
+                    ("the gradient rule of " + op_->name + " declares that it needs " + what + " " + std::to_string(i)).c_str());
+    }
+    return saved.tensor;
+  }
+
+  Tape::Record& record_;
+  std::vector<Gradient>& grads_;
+  const std::vector<uint8_t>& needed_;
+  SmallVector<Tensor, 1> dense_;
+
+ public:
+  SmallVector<Gradient, 2> result;
+};
+
+Tape::Tape(bool persistent, bool watch_accessed_variables)
+    : persistent_(persistent), watch_variables_(watch_accessed_variables), serial_(g_serial.fetch_add(1)) {
+  set_variable_watcher(variable_was_read);
+  start();
+}
+
+Tape::~Tape() { stop(); }
+
+void Tape::start() {
+  if (recording_) return;
+  depth = thread_state().depth;
+  push_recorder(*this);
+  recording_ = true;
+}
+
+void Tape::stop() {
+  if (!recording_) return;
+  remove_recorder(*this);
+  recording_ = false;
+}
+
+void Tape::reset() {
+  serial_ = g_serial.fetch_add(1);
+  next_number_ = 0;
+  records_.clear();
+  by_id_.clear();
+  variables_.clear();
+  used_ = false;
+}
+
+int32_t Tape::number_of(const Tensor& tensor) const {
+  TensorImpl* impl = tensor.impl();
+  if ((impl->tape_mark >> 32) == serial_) return int32_t(uint32_t(impl->tape_mark));
+  const uint64_t id = impl->id.load(std::memory_order_relaxed);
+  if (id == 0) return -1;
+  const auto it = by_id_.find(id);
+  return it == by_id_.end() ? -1 : it->second;
+}
+
+int32_t Tape::follow(const Tensor& tensor, bool fresh) {
+  TensorImpl* impl = tensor.impl();
+  const int32_t number = next_number_++;
+  if (fresh && impl->tape_mark == 0 && impl->unique()) impl->tape_mark = uint64_t(serial_) << 32 | uint32_t(number);
+  else by_id_[id_of(impl)] = number;
+  return number;
+}
+
+void Tape::watch(const Tensor& tensor) {
+  if (!tensor.defined()) fail_invalid("GradientTape.watch", "the tensor is undefined");
+  if (followable(tensor.dtype()) && !follows(tensor)) follow(tensor, false);
+}
+
+void Tape::watch(const Variable& variable) {
+  if (follows(variable.handle())) return;
+  follow(variable.handle(), false);
+  variables_.push_back(variable);
+}
+
+void Tape::on_variable_read(const Variable& variable) {
+  if (watch_variables_ && variable.trainable() && is_differentiable(variable.dtype())) watch(variable);
+}
+
+void Tape::save(Saved* saved, const Tensor& tensor, int32_t number, bool keep) {
+  if (keep) saved->tensor = tensor;
+  saved->shape = tensor.impl()->shape;
+  saved->dtype = tensor.impl()->dtype;
+  saved->number = number;
+}
+
+void Tape::record(const Op& op, TensorPointers inputs, const Attrs& attrs, Tensors& outputs) {
+  SmallVector<int32_t, 8> numbers(inputs.size());
+  bool followed = false;
+  for (size_t i = 0; i < inputs.size(); ++i) followed |= (numbers[i] = number_of(*inputs[i])) >= 0;
+  if (!followed) return;
+  bool differentiable = false;
+  for (const Tensor& t : outputs) differentiable |= is_differentiable(t.impl()->dtype);
+  if (!differentiable) return;
+  const GradientRule* rule = find_gradient(op);
+  if (rule && !rule->fn) return;
+  const Needs needs = rule ? rule->needs : kNeedsNothing;
+
+  Record& r = records_.emplace_back();
+  r.op = &op;
+  r.rule = rule;
+  r.attrs = attrs;
+  r.inputs.resize(inputs.size());
+  for (size_t i = 0; i < inputs.size(); ++i) save(&r.inputs[i], *inputs[i], numbers[i], keeps(needs.inputs, i));
+  r.outputs.resize(outputs.size());
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    const int32_t n = is_differentiable(outputs[i].impl()->dtype) ? follow(outputs[i], true) : -1;
+    save(&r.outputs[i], outputs[i], n, keeps(needs.outputs, i));
+  }
+}
+
+void Tape::record_custom(std::span<const Tensor> inputs, std::span<const Tensor> outputs, CustomBackward backward) {
+  SmallVector<int32_t, 8> numbers(inputs.size());
+  bool followed = false;
+  for (size_t i = 0; i < inputs.size(); ++i) followed |= (numbers[i] = number_of(inputs[i])) >= 0;
+  if (!followed) return;
+  Record& r = records_.emplace_back();
+  r.custom = std::make_unique<CustomBackward>(std::move(backward));
+  r.inputs.resize(inputs.size());
+  for (size_t i = 0; i < inputs.size(); ++i) save(&r.inputs[i], inputs[i], numbers[i], false);
+  r.outputs.resize(outputs.size());
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    const int32_t n = is_differentiable(outputs[i].dtype()) ? follow(outputs[i], false) : -1;
+    save(&r.outputs[i], outputs[i], n, false);
+  }
+}
+
+void Tape::run_backward(Record& r, std::vector<Gradient>& grads, const std::vector<uint8_t>& needed) {
+  bool any_grad = false;
+  bool any_wanted = false;
+  for (const Saved& out : r.outputs) any_grad |= out.number >= 0 && !grads[size_t(out.number)].none();
+  for (const Saved& in : r.inputs) any_wanted |= in.number >= 0 && needed[size_t(in.number)];
+  if (!any_grad || !any_wanted) return;
+  auto accumulate = [&](const Saved& in, Gradient g) {
+    if (g.none() || in.number < 0 || !needed[size_t(in.number)]) return;
+    Gradient& sum = grads[size_t(in.number)];
+    sum = add_gradients(std::move(sum), std::move(g));
+  };
+  if (r.custom) {
+    SmallVector<Gradient, 2> out;
+    for (const Saved& o : r.outputs)
+      out.push_back(o.number >= 0 && !grads[size_t(o.number)].none() ? grads[size_t(o.number)]
+                                                                     : Gradient(filled(o.dtype, o.shape, 0)));
+    std::vector<Gradient> in = (*r.custom)({out.data(), out.size()});
+    if (in.size() != r.inputs.size()) {
+      fail_invalid("custom_gradient", "the gradient function must return one gradient per input: it returned " +
+                                          std::to_string(in.size()) + " for " + std::to_string(r.inputs.size()) +
+                                          " inputs");
+    }
+    for (size_t i = 0; i < in.size(); ++i) accumulate(r.inputs[i], std::move(in[i]));
+    return;
+  }
+  if (!r.rule) {
+    fail_not_found("GradientTape", "op " + r.op->name + " has no gradient rule; give it one with rw::RegisterGradient(\"" +
+                                       r.op->name + "\", rule), or cut it out with rw::stop_gradient");
+  }
+  TapeGradContext ctx(r, grads, needed);
+  r.rule->fn(ctx);
+  for (size_t i = 0; i < r.inputs.size(); ++i) accumulate(r.inputs[i], std::move(ctx.result[i]));
+}
+
+std::vector<Gradient> Tape::gradient(std::span<const Tensor> targets, std::span<const Tensor> sources,
+                                     std::span<const Tensor> output_gradients) {
+  if (used_ && !persistent_) {
+    fail_precondition("GradientTape", "a tape gives gradients once; make it with {.persistent = true} to ask again");
+  }
+  if (!output_gradients.empty() && output_gradients.size() != targets.size()) {
+    fail_invalid("GradientTape", "output_gradients must hold one tensor per target: got " +
+                                     std::to_string(output_gradients.size()) + " for " +
+                                     std::to_string(targets.size()) + " targets");
+  }
+  for (size_t i = 0; i < output_gradients.size(); ++i) {
+    const Tensor& g = output_gradients[i];
+    if (g.defined() && !(g.shape() == targets[i].shape() && g.dtype() == targets[i].dtype())) {
+      fail_invalid("GradientTape", "output gradient " + std::to_string(i) + " must look like its target, " +
+                                       std::string(name_of(targets[i].dtype())) + targets[i].shape().to_string() +
+                                       ": got " + std::string(name_of(g.dtype())) + g.shape().to_string());
+    }
+  }
+  used_ = true;
+  if (!persistent_) stop();
+
+  const size_t num_values = size_t(next_number_);
+  const size_t num_records = records_.size();
+  std::vector<Gradient> grads(num_values);
+  std::vector<uint8_t> needed(num_values, 0);
+  std::vector<int32_t> source_numbers;
+  for (const Tensor& s : sources) {
+    source_numbers.push_back(number_of(s));
+    if (source_numbers.back() >= 0) needed[size_t(source_numbers.back())] = 1;
+  }
+  const std::vector<uint8_t> is_source = needed;
+  for (size_t i = 0; i < num_records; ++i) {
+    const Record& r = records_[i];
+    bool on_path = false;
+    for (const Saved& in : r.inputs) on_path |= in.number >= 0 && needed[size_t(in.number)];
+    if (!on_path) continue;
+    for (const Saved& out : r.outputs)
+      if (out.number >= 0) needed[size_t(out.number)] = 1;
+  }
+  for (size_t i = 0; i < targets.size(); ++i) {
+    const int32_t n = number_of(targets[i]);
+    if (n < 0 || !needed[size_t(n)]) continue;
+    const bool given = i < output_gradients.size() && output_gradients[i].defined();
+    Gradient& sum = grads[size_t(n)];
+    sum = add_gradients(std::move(sum), given ? output_gradients[i] : ones_of(targets[i]));
+  }
+  for (size_t i = num_records; i-- > 0;) {
+    Record& r = records_[i];
+    run_backward(r, grads, needed);
+    for (const Saved& out : r.outputs)
+      if (out.number >= 0 && !is_source[size_t(out.number)]) grads[size_t(out.number)] = Gradient();
+    if (!persistent_) r = Record();
+  }
+  std::vector<Gradient> results;
+  for (const int32_t n : source_numbers) results.push_back(n < 0 ? Gradient() : grads[size_t(n)]);
+  if (!persistent_) records_.clear();
+  return results;
+}
+
+}  // namespace rw

@@ -1,0 +1,81 @@
+// The tape behind GradientTape: a list of records in the order of execution. Each tensor the tape follows has a
+// number; the backward pass walks the list once from its end, with an array of gradients by number, so its depth
+// on the stack does not grow with the history.
+#pragma once
+
+#include <deque>
+#include <functional>
+#include <unordered_map>
+#include <vector>
+
+#include "rewind/autodiff/gradient.h"
+#include "rewind/autodiff/rule.h"
+#include "rewind/tensor/thread_state.h"
+#include "rewind/tensor/variable.h"
+
+namespace rw {
+
+// A custom backward: gradients of the outputs in, gradients of the inputs out, none where there is no derivative.
+using CustomBackward = std::function<std::vector<Gradient>(std::span<const Gradient>)>;
+
+class Tape final : public Recorder {
+ public:
+  Tape(bool persistent, bool watch_accessed_variables);
+  ~Tape() override;
+  Tape(const Tape&) = delete;
+  Tape& operator=(const Tape&) = delete;
+
+  void record(const Op& op, TensorPointers inputs, const Attrs& attrs, Tensors& outputs) override;
+  // For custom gradients: `backward` stands for everything between inputs and outputs.
+  void record_custom(std::span<const Tensor> inputs, std::span<const Tensor> outputs, CustomBackward backward);
+
+  void watch(const Tensor& tensor);
+  void watch(const Variable& variable);
+  void on_variable_read(const Variable& variable);
+  bool follows(const Tensor& tensor) const { return number_of(tensor) >= 0; }
+  const std::vector<Variable>& watched_variables() const { return variables_; }
+
+  void start();
+  void stop();
+  bool recording() const { return recording_; }
+  void reset();
+
+  // One gradient per source, in order. Undefined entries of `output_gradients` stand for ones.
+  std::vector<Gradient> gradient(std::span<const Tensor> targets, std::span<const Tensor> sources,
+                                 std::span<const Tensor> output_gradients);
+
+ private:
+  friend class TapeGradContext;
+  struct Saved {
+    Tensor tensor;  // kept only where the rule needs it
+    Shape shape;
+    int32_t number = -1;  // on this tape; -1: not followed
+    DType dtype = DType::kInvalid;
+  };
+  struct Record {
+    const Op* op = nullptr;
+    const GradientRule* rule = nullptr;
+    Attrs attrs;
+    SmallVector<Saved, 2> inputs;
+    SmallVector<Saved, 1> outputs;
+    std::unique_ptr<CustomBackward> custom;
+  };
+
+  int32_t number_of(const Tensor& tensor) const;
+  // A number for a tensor that the tape starts to follow.
+  int32_t follow(const Tensor& tensor, bool fresh);
+  void save(Saved* saved, const Tensor& tensor, int32_t number, bool keep);
+  void run_backward(Record& record, std::vector<Gradient>& grads, const std::vector<uint8_t>& needed);
+
+  const bool persistent_;
+  const bool watch_variables_;
+  bool recording_ = false;
+  bool used_ = false;
+  uint32_t serial_;
+  int32_t next_number_ = 0;
+  std::deque<Record> records_;
+  std::unordered_map<uint64_t, int32_t> by_id_;  // tensors that another tape has marked, and watched ones
+  std::vector<Variable> variables_;
+};
+
+}  // namespace rw

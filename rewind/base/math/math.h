@@ -1,0 +1,12 @@
+// All scalar math: see primitives.h for the contract of these functions.
+#pragma once
+
+#include "rewind/base/math/activation.h"
+#include "rewind/base/math/erf.h"
+#include "rewind/base/math/exp_log.h"
+#include "rewind/base/math/hyperbolic.h"
+#include "rewind/base/math/integer.h"
+#include "rewind/base/math/inverse_trig.h"
+#include "rewind/base/math/pow.h"
+#include "rewind/base/math/round.h"
+#include "rewind/base/math/trig.h"

@@ -1,0 +1,196 @@
+#include "rewind/device/cpu/cpu_allocator.h"
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <bit>
+#include <cstdlib>
+#include <fstream>
+#include <string>
+
+#include "rewind/base/error.h"
+
+namespace rw {
+namespace {
+
+constexpr size_t kHuge = size_t{2} << 20;  // blocks from here on come from mmap, on huge pages where possible
+constexpr size_t kSlab = size_t{256} << 10;
+constexpr int kKeptPerClass = 64;  // blocks of a class that one thread keeps
+const int kSmallClasses = CpuAllocator::class_of(CpuAllocator::kSmallMax) + 1;
+
+// What the process may use: physical memory, or the control group's limit where that is lower.
+int64_t memory_limit() {
+  int64_t limit = int64_t(sysconf(_SC_PHYS_PAGES)) * int64_t(sysconf(_SC_PAGESIZE));
+  for (const char* path : {"/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"}) {
+    int64_t value = 0;
+    if (std::ifstream(path) >> value && value > 0 && value < limit) limit = value;
+  }
+  return limit;
+}
+
+std::string readable(int64_t bytes) {
+  const char* units[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
+  auto value = double(bytes);
+  int u = 0;
+  for (; value >= 1024 && u < 6; ++u) value /= 1024;
+  char text[32];
+  snprintf(text, sizeof text, u ? "%.1f %s" : "%.0f %s", value, units[u]);
+  return text;
+}
+
+// Blocks that one thread freed and will take again without a lock. `gone` marks a thread that is ending: objects
+// destroyed after its cache go to the shared lists.
+struct ThreadCache {
+  CpuAllocator* owner = nullptr;
+  struct List {
+    int count = 0;
+    void* blocks[kKeptPerClass];
+  };
+  List lists[48];
+  ~ThreadCache();
+};
+thread_local bool t_gone = false;
+thread_local ThreadCache t_cache;
+
+ThreadCache::~ThreadCache() {
+  t_gone = true;
+  if (!owner) return;
+  for (int c = 0; c < kSmallClasses; ++c)
+    while (lists[c].count > 0) owner->give_shared(lists[c].blocks[--lists[c].count], c);
+}
+
+}  // namespace
+
+int CpuAllocator::class_of(size_t bytes) {
+  const size_t units = (bytes + kAlign - 1) / kAlign;  // of 64 bytes
+  if (units <= 4) return units == 0 ? 0 : int(units) - 1;
+  const int top = std::bit_width(units - 1) - 1;  // units in (2^top, 2^(top+1)]
+  const size_t quarter = size_t{1} << (top - 2);
+  const auto step = int((units - 1 - (size_t{1} << top)) / quarter);
+  return 4 + (top - 2) * 4 + step;
+}
+
+size_t CpuAllocator::class_bytes(int size_class) {
+  if (size_class < 4) return size_t(size_class + 1) * kAlign;
+  const int top = (size_class - 4) / 4 + 2;
+  const int step = (size_class - 4) % 4;
+  return ((size_t{1} << top) + (size_t{1} << (top - 2)) * size_t(step + 1)) * kAlign;
+}
+
+CpuAllocator::CpuAllocator() : limit_(memory_limit()) {}
+
+void CpuAllocator::count(int64_t bytes) {
+  const int64_t now = in_use_.fetch_add(bytes, std::memory_order_relaxed) + bytes;
+  allocations_.fetch_add(1, std::memory_order_relaxed);
+  int64_t peak = peak_.load(std::memory_order_relaxed);
+  while (now > peak && !peak_.compare_exchange_weak(peak, now, std::memory_order_relaxed)) {
+  }
+}
+
+void* CpuAllocator::allocate(size_t bytes) {
+  if (bytes > size_t{1} << 48) {
+    fail_exhausted("CPU:0", "a buffer of " + readable(int64_t(bytes >> 1)) + " x 2 was asked for; the limit is " +
+                                readable(limit_));
+  }
+  const int size_class = class_of(bytes);
+  void* block = nullptr;
+  if (size_class < kSmallClasses && !t_gone) {
+    ThreadCache::List& list = t_cache.lists[size_class];
+    if (list.count > 0) block = list.blocks[--list.count];
+  }
+  if (!block) block = take_shared(size_class);
+  if (!block) block = fresh(size_class);
+  count(int64_t(class_bytes(size_class)));
+  return block;
+}
+
+void CpuAllocator::deallocate(void* block, size_t bytes) noexcept {
+  const int size_class = class_of(bytes);
+  in_use_.fetch_sub(int64_t(class_bytes(size_class)), std::memory_order_relaxed);
+  if (size_class < kSmallClasses && !t_gone) {
+    ThreadCache::List& list = t_cache.lists[size_class];
+    if (list.count < kKeptPerClass) {
+      t_cache.owner = this;
+      list.blocks[list.count++] = block;
+      return;
+    }
+  }
+  give_shared(block, size_class);
+}
+
+void* CpuAllocator::take_shared(int size_class) {
+  const std::lock_guard lock(mutex_);
+  auto& list = shared_[size_t(size_class)];
+  if (list.empty()) return nullptr;
+  void* block = list.back();
+  list.pop_back();
+  return block;
+}
+
+void CpuAllocator::give_shared(void* block, int size_class) noexcept {
+  const std::lock_guard lock(mutex_);
+  shared_[size_t(size_class)].push_back(block);
+}
+
+void* CpuAllocator::fresh(int size_class) {
+  const size_t bytes = class_bytes(size_class);
+  const bool slab = bytes <= kSlab / 16;
+  const size_t wanted = slab ? kSlab : bytes;
+  auto room = [&] { return reserved_.load(std::memory_order_relaxed) + int64_t(wanted) <= limit_; };
+  if (!room()) trim();
+  void* memory = nullptr;
+  if (room()) {
+    if (wanted >= kHuge) {
+      memory = mmap(nullptr, wanted, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+      if (memory == MAP_FAILED) memory = nullptr;
+      if (memory) madvise(memory, wanted, MADV_HUGEPAGE);
+    } else {
+      memory = std::aligned_alloc(kAlign, wanted);
+    }
+  }
+  if (!memory) {
+    const MemoryStats s = stats();
+    fail_exhausted("CPU:0", "out of memory: " + readable(int64_t(bytes)) + " asked for, " + readable(s.in_use) +
+                                " held by tensors, " + readable(s.reserved - s.in_use) +
+                                " cached, the limit is " + readable(limit_) +
+                                "; free tensors, use smaller batches, or recompute");
+  }
+  reserved_.fetch_add(int64_t(wanted), std::memory_order_relaxed);
+  if (slab) {
+    const std::lock_guard lock(mutex_);
+    auto& list = shared_[size_t(size_class)];
+    for (size_t at = wanted / bytes * bytes; at > bytes; at -= bytes)
+      list.push_back(static_cast<char*>(memory) + at - bytes);
+  }
+  return memory;
+}
+
+MemoryStats CpuAllocator::stats() const {
+  MemoryStats s;
+  s.in_use = in_use_.load(std::memory_order_relaxed);
+  s.peak = peak_.load(std::memory_order_relaxed);
+  s.reserved = reserved_.load(std::memory_order_relaxed);
+  s.limit = limit_;
+  s.allocations = allocations_.load(std::memory_order_relaxed);
+  return s;
+}
+
+void CpuAllocator::reset_peak() {
+  peak_.store(in_use_.load(std::memory_order_relaxed), std::memory_order_relaxed);
+}
+
+void CpuAllocator::trim() {
+  const std::lock_guard lock(mutex_);
+  for (int c = 0; c < kClasses; ++c) {
+    const size_t bytes = class_bytes(c);
+    if (bytes <= kSlab / 16) continue;  // parts of slabs stay
+    for (void* block : shared_[size_t(c)]) {
+      if (bytes >= kHuge) munmap(block, bytes);
+      else std::free(block);
+      reserved_.fetch_sub(int64_t(bytes), std::memory_order_relaxed);
+    }
+    shared_[size_t(c)].clear();
+  }
+}
+
+}  // namespace rw

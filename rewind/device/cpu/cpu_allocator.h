@@ -1,0 +1,48 @@
+// The CPU's caching allocator. Freed blocks are kept by size class: small ones per thread, large ones in a
+// shared list, because a first touch of fresh memory costs ten times as much as a warm one.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <mutex>
+#include <vector>
+
+#include "rewind/device/device.h"
+
+namespace rw {
+
+class CpuAllocator final : public Allocator {
+ public:
+  // Four classes per doubling: at most a quarter of a block is unused. Classes up to kSmallMax live in a thread's own
+  // cache.
+  static constexpr size_t kAlign = 64;
+  static constexpr size_t kSmallMax = size_t{64} << 10;
+  static constexpr int kClasses = 160;
+  static int class_of(size_t bytes);
+  static size_t class_bytes(int size_class);
+
+  CpuAllocator();
+  void* allocate(size_t bytes) override;
+  void deallocate(void* block, size_t bytes) noexcept override;
+  MemoryStats stats() const override;
+  void reset_peak() override;
+  void trim() override;
+
+  // For the per-thread caches.
+  void* take_shared(int size_class);  // nullptr when there is none
+  void give_shared(void* block, int size_class) noexcept;
+
+ private:
+  void count(int64_t bytes);
+  void* fresh(int size_class);
+
+  std::atomic<int64_t> in_use_{0};
+  std::atomic<int64_t> peak_{0};
+  std::atomic<int64_t> reserved_{0};
+  std::atomic<int64_t> allocations_{0};
+  int64_t limit_;
+  std::mutex mutex_;
+  std::array<std::vector<void*>, kClasses> shared_;
+};
+
+}  // namespace rw

@@ -1,0 +1,38 @@
+// Loops that are compiled once per instruction set (plain x86-64, AVX2, AVX-512) and chosen when the process
+// starts. Files in this folder are compiled with RW_ISA set to the set's name and the matching flags. They hold
+// plain loops over pointers and define nothing with external linkage outside rw::RW_ISA: an inline function that the
+// linker shares between objects must never carry AVX-512 code (a test looks at the objects' symbols).
+#pragma once
+
+#include <cstdint>
+
+#include "rewind/base/dtype.h"
+
+namespace rw {
+
+using UnaryLoop = void (*)(const void* x, void* out, int64_t n);
+// Steps are 0 (one value for all) or 1.
+using BinaryLoop = void (*)(const void* x, int64_t x_step, const void* y, int64_t y_step, void* out, int64_t n);
+
+struct UnaryRow {
+  const char* op;
+  DType in, out;
+  UnaryLoop loop;
+};
+struct BinaryRow {
+  const char* op;
+  DType in, out;
+  BinaryLoop loop;
+};
+
+// What each instruction set offers. Rows end with op == nullptr.
+struct IsaLoops {
+  const UnaryRow* unary;
+  const BinaryRow* binary;
+};
+
+// The set for this machine; REWIND_ISA=base|v3|v4 in the environment asks for a smaller one.
+const IsaLoops& isa_loops();
+const char* isa_name();
+
+}  // namespace rw

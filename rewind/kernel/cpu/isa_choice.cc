@@ -1,0 +1,62 @@
+// Chooses the instruction set once, when the first kernel is looked up.
+#include <cstdlib>
+#include <cstring>
+
+#include "rewind/kernel/cpu/isa/isa.h"
+
+namespace rw {
+
+#define RW_DECLARE_ISA(name)        \
+  namespace name {                  \
+  const UnaryRow* unary_rows();     \
+  const BinaryRow* binary_rows();   \
+  }
+RW_DECLARE_ISA(isa_base)
+#ifdef __x86_64__
+RW_DECLARE_ISA(isa_v3)
+RW_DECLARE_ISA(isa_v4)
+#endif
+#undef RW_DECLARE_ISA
+
+namespace {
+
+int best_level() {
+  int level = 0;
+#ifdef __x86_64__
+  __builtin_cpu_init();
+  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi2")) level = 1;
+  if (level == 1 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+      __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512cd"))
+    level = 2;
+  if (const char* asked = std::getenv("REWIND_ISA")) {
+    const int limit = std::strcmp(asked, "base") == 0 ? 0 : std::strcmp(asked, "v3") == 0 ? 1 : 2;
+    if (limit < level) level = limit;
+  }
+#endif
+  return level;
+}
+
+int level() {
+  static const int chosen = best_level();
+  return chosen;
+}
+
+}  // namespace
+
+const IsaLoops& isa_loops() {
+  static const IsaLoops loops = [] {
+#ifdef __x86_64__
+    if (level() == 2) return IsaLoops{isa_v4::unary_rows(), isa_v4::binary_rows()};
+    if (level() == 1) return IsaLoops{isa_v3::unary_rows(), isa_v3::binary_rows()};
+#endif
+    return IsaLoops{isa_base::unary_rows(), isa_base::binary_rows()};
+  }();
+  return loops;
+}
+
+const char* isa_name() {
+  static constexpr const char* kNames[] = {"base", "v3", "v4"};
+  return kNames[level()];
+}
+
+}  // namespace rw

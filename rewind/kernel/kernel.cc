@@ -1,0 +1,60 @@
+#include "rewind/kernel/kernel.h"
+
+#include <mutex>
+
+#include "rewind/base/error.h"
+#include "rewind/op/families.h"
+#include "rewind/op/table.h"
+
+namespace rw {
+
+#define RW_DECLARE(family) void register_##family##_cpu_kernels();
+RW_OP_FAMILIES(RW_DECLARE)
+#undef RW_DECLARE
+
+namespace {
+
+RuleSlot slot_of(DeviceType device) {
+  switch (device) {
+    case DeviceType::kCpu: return RuleSlot::kCpuKernel;
+    case DeviceType::kNull: return RuleSlot::kNullKernel;
+    case DeviceType::kCuda: return RuleSlot::kCudaKernel;
+  }
+  return RuleSlot::kCpuKernel;
+}
+
+void register_library_kernels() {
+  static std::once_flag once;
+  std::call_once(once, [] {
+#define RW_REGISTER(family) register_##family##_cpu_kernels();
+    RW_OP_FAMILIES(RW_REGISTER)
+#undef RW_REGISTER
+  });
+}
+
+}  // namespace
+
+void KernelContext::fail(const std::string& message) const { fail_invalid(op_.tag, message); }
+void KernelContext::fail_dtype(DType dtype) const {
+  fail_unimplemented(op_.tag, "there is no " + device_.name() + " kernel for " + std::string(name_of(dtype)));
+}
+void KernelContext::fail_out_of_range(const std::string& message) const {
+  ::rw::fail_out_of_range(op_.tag, message);
+}
+
+void register_kernel(std::string_view op, DeviceType device, Kernel kernel, const void* data) {
+  const Op& row = find_op(op);
+  row.rules[size_t(slot_of(device))].store(new KernelEntry{kernel, data}, std::memory_order_release);
+}
+
+const KernelEntry* find_kernel(const Op& op, DeviceType device) {
+  const RuleSlot slot = slot_of(device);
+  const void* rule = op.rule(slot);
+  if (!rule) [[unlikely]] {
+    register_library_kernels();
+    rule = op.rule(slot);
+  }
+  return static_cast<const KernelEntry*>(rule);
+}
+
+}  // namespace rw

@@ -1,0 +1,70 @@
+#include "rewind/op/attrs.h"
+
+#include <cstdio>
+
+namespace rw {
+namespace {
+
+std::string text_of(int64_t v) { return std::to_string(v); }
+std::string text_of(double v) {
+  char text[40];
+  snprintf(text, sizeof text, "%.9g", v);
+  return text;
+}
+std::string text_of(bool v) { return v ? "true" : "false"; }
+std::string text_of(const std::string& v) { return "'" + v + "'"; }
+std::string text_of(DType v) { return std::string(name_of(v)); }
+std::string text_of(const Shape& v) { return v.to_string(); }
+std::string text_of(const HostTensor& v) {
+  return "tensor of " + std::string(name_of(v.dtype)) + v.shape.to_string();
+}
+std::string text_of(const std::shared_ptr<const FunctionBody>&) { return "function"; }
+template <class T>
+std::string text_of(const std::vector<T>& list) {
+  std::string text = "[";
+  for (size_t i = 0; i < list.size(); ++i) {
+    if (i) text += ", ";
+    text += text_of(T(list[i]));
+  }
+  return text + "]";
+}
+
+}  // namespace
+
+std::string AttrValue::to_string() const {
+  return std::visit([](const auto& v) { return text_of(v); }, value_);
+}
+
+Attrs::Attrs(std::initializer_list<std::pair<std::string_view, AttrValue>> list) {
+  if (list.size() == 0) return;
+  list_ = Ref<List>::adopt(new List);
+  list_->items.reserve(list.size());
+  for (const auto& [name, value] : list) list_->items.emplace_back(name, value);
+}
+
+Attrs::Attrs(const std::vector<std::pair<std::string, AttrValue>>& list) {
+  if (list.empty()) return;
+  list_ = Ref<List>::adopt(new List);
+  list_->items = list;
+}
+
+const AttrValue* Attrs::find(std::string_view name) const {
+  if (!list_) return nullptr;
+  for (const auto& [key, value] : list_->items)
+    if (key == name) return &value;
+  return nullptr;
+}
+
+Attrs Attrs::with(std::string_view name, AttrValue value) const {
+  std::vector<std::pair<std::string, AttrValue>> items(begin(), end());
+  for (auto& [key, old] : items) {
+    if (key == name) {
+      old = std::move(value);
+      return Attrs(items);
+    }
+  }
+  items.emplace_back(name, std::move(value));
+  return Attrs(items);
+}
+
+}  // namespace rw

@@ -1,0 +1,138 @@
+#include "rewind/runtime/eager.h"
+
+#include <algorithm>
+#include <atomic>
+#include <cstdio>
+#include <mutex>
+
+#include "rewind/base/error.h"
+#include "rewind/kernel/kernel.h"
+#include "rewind/op/table.h"
+#include "rewind/runtime/state_ops.h"
+#include "rewind/runtime/variable_cell.h"
+
+namespace rw {
+namespace {
+
+std::atomic<bool> g_log_placement{false};
+
+struct RuntimeEntry {
+  RuntimeKernel run;
+};
+
+class EagerHost final : public KernelHost {
+ public:
+  EagerHost(const Op& op, Device& device, std::span<const Value* const> inputs, ValueList& outputs)
+      : op_(op), device_(device), inputs_(inputs), outputs_(outputs) {}
+
+  View allocate_output(int i, Shape shape) override {
+    Value& value = outputs_[size_t(i)];
+    value = Value::allocate(device_, value.dtype, std::move(shape));
+    return value.view();
+  }
+  void* scratch(size_t bytes) override {
+    return bytes == 0 ? nullptr : scratch_.emplace_back(device_, bytes).data();
+  }
+  View variable(int i) override {
+    VariableCell& cell = variable_of(inputs_[size_t(i)]->view(), op_.tag);
+    if (cell.value.dtype == DType::kInvalid)
+      fail_precondition(op_.tag, "variable " + cell.name + " has no value yet");
+    cell.make_unique();
+    return cell.value.view();
+  }
+
+  // Locks every variable among the inputs, in the order of their addresses so that two ops never wait in a circle.
+  void lock_variables() {
+    SmallVector<VariableCell*, 4> cells;
+    for (const Value* v : inputs_) {
+      if (v->dtype != DType::kResource || v->size != 1) continue;
+      if (auto* cell = dynamic_cast<VariableCell*>(static_cast<Ref<Object>*>(v->data)->get())) cells.push_back(cell);
+    }
+    std::sort(cells.begin(), cells.end());
+    for (auto* it = cells.begin(); it != std::unique(cells.begin(), cells.end()); ++it)
+      locks_.emplace_back((*it)->mutex);
+  }
+
+ private:
+  const Op& op_;
+  Device& device_;
+  std::span<const Value* const> inputs_;
+  ValueList& outputs_;
+  SmallVector<Buffer, 2> scratch_;
+  SmallVector<std::unique_lock<std::mutex>, 4> locks_;
+};
+
+// Runs the op's kernel on prepared outputs. Split from run_eager so that the host object, which has state to
+// clean up, is built only where a kernel runs.
+void run_kernel(const Op& op, const Attrs& attrs, std::span<const Value* const> inputs,
+                std::span<const View> in, ValueList& outputs, Device& device) {
+  SmallVector<View, 2> out;
+  for (const Value& v : outputs) out.push_back(v.view());
+  EagerHost host(op, device, inputs, outputs);
+  if (!inputs.empty() && op.stateful) host.lock_variables();
+  const KernelEntry* kernel = find_kernel(op, device.type());
+  if (!kernel) fail_unimplemented(op.tag, "there is no kernel for " + op.name + " on " + device.name());
+  KernelContext ctx(op, attrs, in, {out.data(), out.size()}, device, host, kernel->data);
+  kernel->run(ctx);
+}
+
+const RuntimeEntry* runtime_entry(const Op& op) {
+  static std::once_flag once;
+  std::call_once(once, register_state_runtime_kernels);
+  return static_cast<const RuntimeEntry*>(op.rule(RuleSlot::kRuntimeKernel));
+}
+
+}  // namespace
+
+void set_log_device_placement(bool enabled) { g_log_placement = enabled; }
+bool log_device_placement() { return g_log_placement; }
+
+void register_runtime_kernel(std::string_view op, RuntimeKernel kernel) {
+  find_op(op).rules[size_t(RuleSlot::kRuntimeKernel)].store(new RuntimeEntry{kernel}, std::memory_order_release);
+}
+
+ValueList run_eager(const Op& op, const Attrs& attrs, std::span<const Value* const> inputs) {
+  const size_t n = inputs.size();
+  DTypeVector types(n);
+  SmallVector<View, 4> in(n);
+  for (size_t i = 0; i < n; ++i) {
+    types[i] = inputs[i]->dtype;
+    in[i] = inputs[i]->view();
+  }
+  DTypeVector output_types;
+  check_call(op, types.data(), n, attrs, &output_types);
+  Device& device = cpu_device();
+  if (g_log_placement.load(std::memory_order_relaxed)) [[unlikely]]
+    fprintf(stderr, "Executing op %s in device %s\n", op.name.c_str(), device.full_name().c_str());
+
+  SmallVector<Shape, 2> shapes(output_types.size());
+  ShapeContext shape_ctx(op, attrs, in.data(), n, shapes.data(), shapes.size());
+  op.shape_rule(shape_ctx);
+
+  ValueList outputs;
+  if (op.view) {
+    Value& out = outputs.emplace_back(*inputs[0]);
+    out.shape = std::move(shapes[0]);
+    out.dtype = output_types[0];
+    return outputs;
+  }
+  if (op.stateful) {
+    if (const RuntimeEntry* entry = runtime_entry(op)) {
+      entry->run(op, attrs, inputs, outputs);
+      return outputs;
+    }
+  }
+  for (size_t i = 0; i < output_types.size(); ++i) {
+    if (shapes[i].fully_known()) {
+      outputs.push_back(Value::allocate(device, output_types[i], std::move(shapes[i])));
+    } else {
+      Value& open = outputs.emplace_back();
+      open.dtype = output_types[i];
+      open.shape = std::move(shapes[i]);
+    }
+  }
+  run_kernel(op, attrs, inputs, {in.data(), n}, outputs, device);
+  return outputs;
+}
+
+}  // namespace rw

@@ -1,0 +1,24 @@
+// The eager executor: checks a call, finds the outputs' shapes, makes room, runs the kernel.
+#pragma once
+
+#include <span>
+
+#include "rewind/runtime/storage.h"
+#include "rewind/op/op.h"
+
+namespace rw {
+
+using ValueList = SmallVector<Value, 2>;
+
+ValueList run_eager(const Op& op, const Attrs& attrs, std::span<const Value* const> inputs);
+
+// Kernels that deal in values rather than views: reading a variable shares its storage, assigning replaces it.
+using RuntimeKernel = void (*)(const Op& op, const Attrs& attrs, std::span<const Value* const> inputs,
+                               ValueList& outputs);
+void register_runtime_kernel(std::string_view op, RuntimeKernel kernel);
+
+// Prints "Executing op NAME in device ..." for every op to stderr.
+void set_log_device_placement(bool enabled);
+bool log_device_placement();
+
+}  // namespace rw

@@ -1,0 +1,29 @@
+// What a variable's resource handle points to. The value is a snapshot that readers share; a write in place
+// happens only when nobody else holds it (copy on write).
+#pragma once
+
+#include <mutex>
+#include <string>
+
+#include "rewind/op/object.h"
+#include "rewind/runtime/storage.h"
+
+namespace rw {
+
+class VariableCell final : public Object {
+ public:
+  explicit VariableCell(std::string name) : name(std::move(name)) {}
+  std::string describe() const override { return "<ResourceHandle of variable " + name + ">"; }
+
+  const std::string name;
+  std::mutex mutex;  // guards value
+  Value value;       // dtype kInvalid before the first assignment
+
+  // Requires the lock. Splits the value from other holders if there are any.
+  void make_unique();
+};
+
+// The cell behind a resource tensor's element; throws InvalidArgumentError when it is something else.
+VariableCell& variable_of(const View& handle, std::string_view op_tag);
+
+}  // namespace rw

@@ -1,0 +1,98 @@
+#include "rewind/tensor/apply.h"
+
+#include <atomic>
+
+#include "rewind/base/error.h"
+#include "rewind/runtime/eager.h"
+#include "rewind/tensor/tensor_impl.h"
+#include "rewind/tensor/thread_state.h"
+
+namespace rw {
+namespace {
+
+constinit thread_local ThreadState t_state;
+std::atomic<BatchHook> g_batch_hook{nullptr};
+
+Tensors run(const Op& op, TensorPointers inputs, const Attrs& attrs) {
+  SmallVector<const Value*, 4> values(inputs.size());
+  for (size_t i = 0; i < inputs.size(); ++i) values[i] = inputs[i]->impl();
+  ValueList results = run_eager(op, attrs, {values.data(), values.size()});
+  Tensors outputs;
+  outputs.reserve(results.size());
+  for (Value& v : results) outputs.push_back(make_tensor(std::move(v)));
+  return outputs;
+}
+
+bool any_batched(TensorPointers inputs, int level) {
+  for (const Tensor* t : inputs)
+    if (t->impl()->kind == TensorKind::kBatched && t->impl()->level == level) return true;
+  return false;
+}
+
+// At depth d the recorders of that depth hear the op as it is; then a batched op goes one level down through its
+// batching rule, any other as it is.
+Tensors apply_at(const Op& op, TensorPointers inputs, const Attrs& attrs, int depth) {
+  Tensors outputs;
+  if (depth == 0) {
+    outputs = run(op, inputs, attrs);
+  } else if (any_batched(inputs, depth)) {
+    const BatchHook hook = g_batch_hook.load(std::memory_order_acquire);
+    RW_CHECK(hook != nullptr);
+    outputs = hook(op, inputs, attrs, depth);
+  } else {
+    outputs = apply_at(op, inputs, attrs, depth - 1);
+  }
+  for (Recorder* r = t_state.recorders; r; r = r->outer)
+    if (r->depth == depth && !r->paused) r->record(op, inputs, attrs, outputs);
+  return outputs;
+}
+
+[[gnu::cold]] void fail_undefined(const Op& op, size_t i) {
+  std::string name = "input " + std::to_string(i);
+  if (op.simple && i < op.inputs.size()) name = op.inputs[i].name;
+  fail_invalid(op.tag, name + " is an undefined tensor (a default-constructed rw::Tensor, or a gradient that is none)");
+}
+
+}  // namespace
+
+ThreadState& thread_state() { return t_state; }
+void set_batch_hook(BatchHook hook) { g_batch_hook.store(hook, std::memory_order_release); }
+
+void push_recorder(Recorder& recorder) {
+  recorder.outer = t_state.recorders;
+  t_state.recorders = &recorder;
+}
+
+void remove_recorder(Recorder& recorder) {
+  for (Recorder** at = &t_state.recorders; *at; at = &(*at)->outer) {
+    if (*at != &recorder) continue;
+    *at = recorder.outer;
+    return;
+  }
+}
+
+Tensors apply(const Op& op, TensorPointers inputs, const Attrs& attrs) {
+  for (size_t i = 0; i < inputs.size(); ++i)
+    if (!inputs[i]->defined()) fail_undefined(op, i);
+  if (!t_state.recorders && t_state.depth == 0) [[likely]] return run(op, inputs, attrs);
+  return apply_at(op, inputs, attrs, t_state.depth);
+}
+
+Tensors apply(const Op& op, const std::vector<Tensor>& inputs, const Attrs& attrs) {
+  SmallVector<const Tensor*, 8> pointers(inputs.size());
+  for (size_t i = 0; i < inputs.size(); ++i) pointers[i] = &inputs[i];
+  return apply(op, TensorPointers(pointers.data(), pointers.size()), attrs);
+}
+
+Tensor apply_one(const Op& op, TensorPointers inputs, const Attrs& attrs) {
+  Tensors outputs = apply(op, inputs, attrs);
+  RW_CHECK(outputs.size() == 1);
+  return std::move(outputs[0]);
+}
+
+std::vector<Tensor> raw_op(std::string_view name, const std::vector<Tensor>& inputs, const Attrs& attrs) {
+  Tensors outputs = apply(find_op(name), inputs, attrs);
+  return {std::make_move_iterator(outputs.begin()), std::make_move_iterator(outputs.end())};
+}
+
+}  // namespace rw

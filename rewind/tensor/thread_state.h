@@ -1,0 +1,46 @@
+// Who listens to the ops of this thread: tapes, forward accumulators, batching levels, the trace.
+#pragma once
+
+#include "rewind/tensor/apply.h"
+
+namespace rw {
+
+// Told of every op after it ran. Lives on one thread's list while it records.
+class Recorder {
+ public:
+  virtual ~Recorder() = default;
+  // `outputs` are fresh tensors that nobody else holds yet, except where an op returns one of its inputs.
+  virtual void record(const Op& op, TensorPointers inputs, const Attrs& attrs, Tensors& outputs) = 0;
+
+  Recorder* outer = nullptr;  // the next on the list
+  int depth = 0;              // the batching depth at which it was made: it sees the ops of that depth
+  bool paused = false;
+};
+
+struct ThreadState {
+  Recorder* recorders = nullptr;  // innermost first
+  int depth = 0;                  // vectorized_map calls around this point
+};
+
+ThreadState& thread_state();
+
+// Runs an op one batching level down: the batching room's entry, set when that room is first used.
+using BatchHook = Tensors (*)(const Op& op, TensorPointers inputs, const Attrs& attrs, int level);
+void set_batch_hook(BatchHook hook);
+
+void push_recorder(Recorder& recorder);
+void remove_recorder(Recorder& recorder);  // wherever it is on the list
+
+// No recorder of this thread hears anything while one of these lives.
+class StopRecording {
+ public:
+  StopRecording() : saved_(thread_state().recorders) { thread_state().recorders = nullptr; }
+  ~StopRecording() { thread_state().recorders = saved_; }
+  StopRecording(const StopRecording&) = delete;
+  StopRecording& operator=(const StopRecording&) = delete;
+
+ private:
+  Recorder* saved_;
+};
+
+}  // namespace rw

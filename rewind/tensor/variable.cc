@@ -1,0 +1,117 @@
+#include "rewind/tensor/variable.h"
+
+#include <ostream>
+
+#include "rewind/base/error.h"
+#include "rewind/op/object.h"
+#include "rewind/runtime/variable_cell.h"
+#include "rewind/tensor/apply.h"
+#include "rewind/tensor/name_scope.h"
+#include "rewind/tensor/tensor_impl.h"
+#include "rewind/tensor/thread_state.h"
+#include "rewind/tensor/variable_watch.h"
+
+namespace rw {
+
+struct Variable::State {
+  Tensor handle;
+  std::string name;
+  DType dtype;
+  Shape shape;
+  bool trainable;
+};
+
+const Variable::State& Variable::state() const {
+  if (!state_) fail_precondition("Variable", "this variable is undefined: it was default-constructed");
+  return *state_;
+}
+
+Variable::Variable(const Operand& initial_value, VariableOptions options) {
+  const Tensor& initial = initial_value.tensor(options.dtype);
+  if (options.dtype != DType::kInvalid && initial.dtype() != options.dtype)
+    fail_invalid("Variable", "the initial value is " + std::string(name_of(initial.dtype())) + ", not " +
+                                 std::string(name_of(options.dtype)) + "; rw::cast converts");
+  const Shape shape = options.shape.has_rank() ? options.shape : initial.shape();
+  if (!shape.compatible_with(initial.shape()))
+    fail_invalid("Variable", "the initial value has shape " + initial.shape().to_string() +
+                                 ", which does not fit " + shape.to_string());
+  const std::string name = current_name_scope() + options.name + ":0";
+  Value handle = Value::allocate(cpu_device(), DType::kResource, {});
+  *static_cast<Ref<Object>*>(handle.data) = Ref<Object>::adopt(new VariableCell(name));
+  auto state = std::make_shared<State>(
+      State{make_tensor(std::move(handle)), name, initial.dtype(), shape, options.trainable});
+  state_ = state;
+  const StopRecording silent;
+  assign(initial);
+}
+
+const std::string& Variable::name() const { return state().name; }
+DType Variable::dtype() const { return state().dtype; }
+const Shape& Variable::shape() const { return state().shape; }
+bool Variable::trainable() const { return state().trainable; }
+const Tensor& Variable::handle() const { return state().handle; }
+
+Tensor Variable::value() const {
+  const State& s = state();
+  if (thread_state().recorders) watch_variable(*this);
+  return apply_one(RW_OP("ReadVariableOp"), {&s.handle}, {{"dtype", s.dtype}});
+}
+
+Tensor Variable::sparse_read(const Operand& indices) const {
+  const State& s = state();
+  if (thread_state().recorders) watch_variable(*this);
+  return apply_one(RW_OP("ResourceGather"), {&s.handle, &indices.tensor()}, {{"dtype", s.dtype}});
+}
+
+const Variable& Variable::assign(const Operand& value) const {
+  const State& s = state();
+  const Tensor& v = value.tensor(s.dtype);
+  if (v.dtype() != s.dtype)
+    fail_invalid("assign", "variable " + s.name + " is " + std::string(name_of(s.dtype)) + ", the value is " +
+                               std::string(name_of(v.dtype())) + "; rw::cast converts");
+  if (!s.shape.compatible_with(v.shape()))
+    fail_invalid("assign", "variable " + s.name + " has shape " + s.shape.to_string() + ", the value has " +
+                               v.shape().to_string());
+  apply(RW_OP("AssignVariableOp"), {&s.handle, &v});
+  return *this;
+}
+
+const Variable& Variable::assign_add(const Operand& delta) const {
+  const State& s = state();
+  apply(RW_OP("AssignAddVariableOp"), {&s.handle, &delta.tensor(s.dtype)});
+  return *this;
+}
+
+const Variable& Variable::assign_sub(const Operand& delta) const {
+  const State& s = state();
+  apply(RW_OP("AssignSubVariableOp"), {&s.handle, &delta.tensor(s.dtype)});
+  return *this;
+}
+
+#define RW_SCATTER(method, op)                                                                      \
+  const Variable& Variable::method(const Operand& indices, const Operand& updates) const {          \
+    const State& s = state();                                                                       \
+    apply(RW_OP(op), {&s.handle, &indices.tensor(), &updates.tensor(s.dtype)});                     \
+    return *this;                                                                                   \
+  }
+RW_SCATTER(scatter_update, "ResourceScatterUpdate")
+RW_SCATTER(scatter_add, "ResourceScatterAdd")
+RW_SCATTER(scatter_sub, "ResourceScatterSub")
+RW_SCATTER(scatter_mul, "ResourceScatterMul")
+RW_SCATTER(scatter_div, "ResourceScatterDiv")
+RW_SCATTER(scatter_max, "ResourceScatterMax")
+RW_SCATTER(scatter_min, "ResourceScatterMin")
+#undef RW_SCATTER
+
+std::string Variable::repr() const {
+  const StopRecording silent;
+  const Tensor v = value();
+  std::string text = v.repr();  // <tf.Tensor: shape=..., dtype=..., numpy=...>
+  const size_t numpy = text.find(", numpy=");
+  return "<tf.Variable '" + name() + "' shape=" + shape().to_string() + " dtype=" + std::string(name_of(dtype())) +
+         (numpy == std::string::npos ? ">" : text.substr(numpy));
+}
+
+std::ostream& operator<<(std::ostream& out, const Variable& variable) { return out << variable.repr(); }
+
+}  // namespace rw

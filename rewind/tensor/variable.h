@@ -1,0 +1,75 @@
+// Variable: state with an identity. Usable wherever a tensor is: it reads as its current value.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "rewind/tensor/operand.h"
+#include "rewind/tensor/tensor.h"
+
+namespace rw {
+
+struct VariableOptions {
+  bool trainable = true;
+  std::string name = "Variable";
+  DType dtype = DType::kInvalid;  // kInvalid: the initial value's
+  Shape shape = Shape::unknown_rank();  // what later values must fit; unknown: the initial value's shape
+};
+
+// A handle: copies are the same variable.
+class Variable {
+ public:
+  Variable() = default;  // undefined
+  explicit Variable(const Operand& initial_value, VariableOptions options = {});
+
+  bool defined() const { return state_ != nullptr; }
+  const std::string& name() const;  // "w:0"
+  DType dtype() const;
+  const Shape& shape() const;
+  bool trainable() const;
+  // The resource tensor that state ops take.
+  const Tensor& handle() const;
+
+  // The current value, a snapshot: later assignments do not change it. Tapes that watch hear of it.
+  Tensor value() const;
+  Tensor read_value() const { return value(); }
+  operator Tensor() const { return value(); }  // NOLINT: a variable is usable wherever a tensor is
+
+  // Each returns the variable itself, for chaining. Shapes and types must fit.
+  const Variable& assign(const Operand& value) const;
+  const Variable& assign_add(const Operand& delta) const;
+  const Variable& assign_sub(const Operand& delta) const;
+  // Rows `indices` along the first axis.
+  const Variable& scatter_update(const Operand& indices, const Operand& updates) const;
+  const Variable& scatter_add(const Operand& indices, const Operand& updates) const;
+  const Variable& scatter_sub(const Operand& indices, const Operand& updates) const;
+  const Variable& scatter_mul(const Operand& indices, const Operand& updates) const;
+  const Variable& scatter_div(const Operand& indices, const Operand& updates) const;
+  const Variable& scatter_max(const Operand& indices, const Operand& updates) const;
+  const Variable& scatter_min(const Operand& indices, const Operand& updates) const;
+  // Rows `indices` of the value; its gradient stays sparse.
+  Tensor sparse_read(const Operand& indices) const;
+
+  // Reading without copying out: as on a tensor.
+  template <class T>
+  T item() const {
+    return value().item<T>();
+  }
+  template <class T>
+  std::vector<T> to_vector() const {
+    return value().to_vector<T>();
+  }
+  std::string repr() const;  // "<tf.Variable 'w:0' shape=(2,) dtype=float32, numpy=...>"
+
+  friend bool same_variable(const Variable& a, const Variable& b) { return a.state_ == b.state_; }
+  const void* id() const { return state_.get(); }
+
+ private:
+  struct State;
+  const State& state() const;
+  std::shared_ptr<const State> state_;
+};
+
+std::ostream& operator<<(std::ostream& out, const Variable& variable);
+
+}  // namespace rw

@@ -1,0 +1,114 @@
+// Every op against TensorFlow's goldens, and its rules against plain evaluation: numeric gradient, second
+// derivative, forward mode, batching. One test a family and kind of check; a failing case is named by its op
+// and label.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <iostream>
+#include <set>
+
+#include "rewind/op/table.h"
+#include "tests/support/case_run.h"
+#include "tests/support/compare.h"
+#include "tests/support/derivative_check.h"
+#include "tests/support/goldens.h"
+
+namespace rw::test {
+namespace {
+
+class OpFamily : public ::testing::TestWithParam<std::string> {
+ protected:
+  // Calls fn(golden) for the family's cases whose ops are all in the table, and lists the ops that are not.
+  template <class Fn>
+  void each_case(Fn fn) {
+    std::set<std::string> missing;
+    for (auto& golden : goldens(GetParam())) {
+      bool known = true;
+      for (auto& op : ops_of(golden.input.call)) {
+        if (op_table().find(op)) continue;
+        missing.insert(op);
+        known = false;
+      }
+      if (!known) continue;
+      SCOPED_TRACE(golden.input.name());
+      fn(golden);
+    }
+    if (missing.empty()) return;
+    std::cout << "ops that are not in the table:";
+    for (auto& op : missing) std::cout << ' ' << op;
+    std::cout << '\n';
+  }
+
+  // The derivative checks: on smooth cases with a gradient, float32 or wider, whose values are finite.
+  void check_derivatives(Verdict (*check)(const Case&)) {
+    int passed = 0;
+    std::set<std::string> skipped;
+    each_case([&](const Golden& golden) {
+      if (!suits_derivatives(golden)) return;
+      Verdict v = check(golden.input);
+      if (v.status == Verdict::kFailed) ADD_FAILURE() << golden.input.name() << ": " << v.text;
+      else if (v.status == Verdict::kSkipped) skipped.insert(golden.input.call.op + ": " + v.text);
+      else ++passed;
+    });
+    std::cout << passed << " checked, " << skipped.size() << " skipped\n";
+    for (auto& text : skipped) std::cout << "  skipped " << text << '\n';
+  }
+
+ private:
+  static bool suits_derivatives(const Golden& golden) {
+    const Case& c = golden.input;
+    if (!c.smooth || !c.differentiable || c.expect_error || c.wanted.empty()) return false;
+    Case copy = clone(c);
+    auto inputs = leaves(copy.call);
+    for (auto k : c.wanted) {
+      DType t = inputs[k]->value.dtype;
+      if (t == DType::kFloat16 || t == DType::kBfloat16 || inputs[k]->value.size() == 0) return false;
+    }
+    for (auto& part : {golden.want.outputs, golden.want.gradients})
+      for (auto& a : part)
+        for (int64_t i = 0; a && epsilon_of(a->dtype) != 0 && i < a->num_components(); ++i)
+          if (!std::isfinite(a->component(i))) return false;
+    return true;
+  }
+};
+
+GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(OpFamily);
+
+TEST_P(OpFamily, ValuesAndGradientsEqualTensorFlow) {
+  std::set<std::string> unimplemented;
+  int checked = 0;
+  each_case([&](const Golden& golden) {
+    Result got = run_case(golden.input);
+    if (got.failed && !golden.want.failed && got.error == "UnimplementedError") {
+      unimplemented.insert(golden.input.name() + ": " + got.message);
+      return;
+    }
+    ++checked;
+    auto text = difference(golden.input, golden.want, got);
+    if (!text.empty()) ADD_FAILURE() << golden.input.name() << ": " << text;
+    if (got.error == "std::exception")
+      ADD_FAILURE() << golden.input.name() << ": not an rw::Error: " << got.message;
+  });
+  std::cout << checked << " checked, " << unimplemented.size() << " not implemented\n";
+  for (auto& text : unimplemented) std::cout << "  not implemented: " << text << '\n';
+}
+
+TEST_P(OpFamily, GradientEqualsDifferences) { check_derivatives(check_numeric_gradient); }
+
+TEST_P(OpFamily, SecondGradientEqualsDifferences) { check_derivatives(check_second_gradient); }
+
+TEST_P(OpFamily, ForwardModeEqualsDifferences) {
+  if (!has_forward_mode()) GTEST_SKIP() << "the library has no forward mode";
+  check_derivatives(check_forward_mode);
+}
+
+TEST_P(OpFamily, BatchingEqualsLoop) {
+  if (!has_batching()) GTEST_SKIP() << "the library has no vectorized_map";
+  check_derivatives(check_batching);
+}
+
+INSTANTIATE_TEST_SUITE_P(Goldens, OpFamily, ::testing::ValuesIn(golden_families()),
+                         [](const auto& info) { return info.param; });
+
+}  // namespace
+}  // namespace rw::test

@@ -1,0 +1,32 @@
+// Runs a test case in Rewind: as it is, twice differentiated, forward, batched. Bytes in, bytes out: no
+// Tensor leaves this file, so that checks work on plain arrays.
+#pragma once
+
+#include "tests/support/case_io.h"
+
+namespace rw::test {
+
+// Outputs, then gradients of the wanted leaves for the case's output gradients. Errors become a failed
+// Result; its error class is TensorFlow's name ("InvalidArgumentError"), with "gradient: " before it when the
+// call itself went well, or "std::exception" for what is no rw::Error.
+Result run_case(const Case& c);
+
+// The second derivative, reverse over reverse: gradients with respect to the wanted leaves of
+// sum_k <v[k], gradient of the k-th wanted leaf>.
+Result run_second_gradient(const Case& c, const std::vector<Array>& v);
+
+// Forward mode: tangents[k] belongs to the k-th wanted leaf; the result's outputs are the outputs' tangents.
+Result run_forward(const Case& c, const std::vector<Array>& tangents);
+
+// The op under vectorized_map over the wanted leaves, each stacked along a new axis 0; other leaves are
+// shared.
+Result run_batched(const Case& c, const std::vector<Array>& stacked);
+
+// False while the library lacks the feature: the checks that need it are then left out.
+bool has_forward_mode();
+bool has_batching();
+
+// The op table as text, one row a line.
+std::string dump_op_table();
+
+}  // namespace rw::test

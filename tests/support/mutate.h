@@ -1,0 +1,22 @@
+// Breaks a good call in one or two places: inputs of the wrong dtype, rank, sizes, number or values;
+// attributes of the wrong kind or out of range, missing, unknown. What comes out may still be a legal call.
+#pragma once
+
+#include <random>
+
+#include "rewind/op/op.h"
+#include "tests/support/case_io.h"
+
+namespace rw::test {
+
+struct Mutation {
+  Case input;
+  std::string what;       // "input 1: dtype string"
+  std::string attribute;  // the attribute that was touched, or empty
+};
+
+// `turn` walks over the places of the call (each input, each attribute of the row, the call as a whole), so
+// that consecutive turns reach all of them; the rng chooses what happens there.
+Mutation mutate(const Case& c, const Op& op, size_t turn, std::mt19937& rng);
+
+}  // namespace rw::test
