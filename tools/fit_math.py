@@ -190,22 +190,22 @@ def erfinv_factor(w):
     return y / mp.erf(y)
 
 
-@fit(0, 5, ("", 17, 17), weight=lambda w: 1 / mp.sqrt(1 + w))
+@fit(0, 5, ("", 19, 17), weight=lambda w: 1 / mp.sqrt(1 + w))
 def erfinv_near(w):
     return erfinv_factor(w)
 
 
-@fit(mp.sqrt(5), 4, ("", 14, 17), weight=lambda s: 1 / s)
+@fit(mp.sqrt(5), 4, ("", 19, 17), weight=lambda s: 1 / s)
 def erfinv_far(s):
     return erfinv_factor(s * s)
 
 
-@fit(4, 8, ("", 14, 17), weight=lambda s: 1 / s)
+@fit(4, 8, ("", 19, 17), weight=lambda s: 1 / s)
 def erfinv_farther(s):
     return erfinv_factor(s * s)
 
 
-@fit(1 / mpf(28), 1 / mpf(8), ("", 12, 17))
+@fit(1 / mpf(28), 1 / mpf(8), ("", 17, 17))
 def erfinv_last(u):  # divided by s = 1 / u
     return erfinv_factor(1 / (u * u)) * u
 
@@ -221,12 +221,12 @@ def i1_near(z):  # divided by x / 2
     return mp.besseli(1, 2 * mp.sqrt(z)) / mp.sqrt(z) if z else mpf(1)
 
 
-@fit(mpf(10) ** -9, 1 / mpf(8), ("", 20, 17))
+@fit(mpf(10) ** -9, 1 / mpf(8), ("", 21, 17))
 def i0_far(u):  # sqrt(x) e^-x I0(x), u = 1 / x
     return mp.sqrt(1 / u) * mp.exp(-1 / u) * mp.besseli(0, 1 / u)
 
 
-@fit(mpf(10) ** -9, 1 / mpf(8), ("", 20, 17))
+@fit(mpf(10) ** -9, 1 / mpf(8), ("", 21, 17))
 def i1_far(u):
     return mp.sqrt(1 / u) * mp.exp(-1 / u) * mp.besseli(1, 1 / u)
 

@@ -95,7 +95,8 @@ struct Case {
   Tolerance tolerance;
   std::vector<Check> checks;  // one for all outputs, or one an output
   Call call;
-  std::vector<std::optional<Array>> output_gradients;
+  std::vector<std::optional<Array>>
+      output_gradients;  // one an output; empty: ones for all differentiable outputs
   std::vector<uint32_t> wanted;
 
   std::string name() const { return call.op + " [" + label + "]"; }

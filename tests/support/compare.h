@@ -7,8 +7,8 @@
 
 namespace rw::test {
 
-// 2^-23 for float32, 2^-52 for float64, a quarter of the real one for 16-bit types (they are computed in float and
-// rounded once); 0 for types that must agree exactly.
+// 2^-23 for float32, 2^-52 for float64, a quarter of the real one for 16-bit types (they are computed in
+// float and rounded once); 0 for types that must agree exactly.
 double epsilon_of(DType dtype);
 
 // Empty when equal, else what differs, with the worst element.

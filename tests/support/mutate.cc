@@ -240,6 +240,11 @@ Mutation mutate(const Case& c, const Op& op, size_t turn, Rng& rng) {
     size_t k = below(rng, call.inputs.size());
     m.what += "; input " + std::to_string(k) + ": " + mutate_input(call, k, rng);
   }
+  // Gradients are asked of whatever leaves and outputs the broken call has.
+  auto found = leaves(call);
+  std::erase_if(m.input.wanted,
+                [&](uint32_t k) { return k >= found.size() || !is_differentiable(found[k]->value.dtype); });
+  m.input.output_gradients.clear();
   return m;
 }
 

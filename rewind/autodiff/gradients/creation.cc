@@ -1,7 +1,11 @@
+// Creation ops have no derivative, but for the value that Fill spreads.
 #include "rewind/autodiff/rule.h"
 
 namespace rw {
 
-void register_creation_gradients() {}
+void register_creation_gradients() {
+  register_gradient("Fill", kNeedsNothing, [](GradContext& g) { g.set(1, sum_to_shape(g.grad(), Shape())); });
+  for (const char* op : {"OnesLike", "ZerosLike"}) register_not_differentiable(op);
+}
 
 }  // namespace rw

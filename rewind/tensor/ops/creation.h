@@ -1,0 +1,5 @@
+#pragma once
+
+#include "rewind/tensor/operand.h"
+
+namespace rw {}

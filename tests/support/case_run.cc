@@ -1,0 +1,255 @@
+#include "tests/support/case_run.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "rewind/autodiff/gradient_tape.h"
+#include "rewind/base/error.h"
+#include "rewind/op/table.h"
+#include "rewind/tensor/apply.h"
+#include "rewind/tensor/tensor.h"
+#include "rewind/tensor/variable.h"
+
+namespace rw::test {
+namespace {
+
+Tensor to_tensor(const Array& a) {
+  if (a.dtype == DType::kString) return tensor_from_strings(a.strings, Shape(a.dims));
+  return tensor_from_bytes(a.bytes.data(), a.dtype, Shape(a.dims));
+}
+
+// None for resources and variants, and for an undefined tensor.
+std::optional<Array> to_array(const Tensor& t) {
+  if (!t.defined() || t.dtype() == DType::kResource || t.dtype() == DType::kVariant) return std::nullopt;
+  Array a = make_array(t.dtype(), {t.shape().begin(), t.shape().end()});
+  if (a.dtype == DType::kString) {
+    auto view = t.data<std::string>();
+    a.strings.assign(view.begin(), view.end());
+  } else if (!a.bytes.empty()) {
+    std::memcpy(a.bytes.data(), t.host_data(), a.bytes.size());
+  }
+  return a;
+}
+
+HostTensor to_host_tensor(const Array& a) {
+  HostTensor h{a.dtype, Shape(a.dims), nullptr};
+  if (a.dtype == DType::kString) {
+    auto owner = std::make_shared<std::vector<std::string>>(a.strings);
+    h.data = std::shared_ptr<const void>(owner, owner->data());
+  } else {
+    auto owner = std::make_shared<std::string>(a.bytes);
+    h.data = std::shared_ptr<const void>(owner, owner->data());
+  }
+  return h;
+}
+
+Shape to_shape(const std::optional<std::vector<int64_t>>& dims) {
+  return dims ? Shape(*dims) : Shape::unknown_rank();
+}
+
+AttrValue to_attr(const CaseAttr& a) {
+  if (!a.list) {
+    switch (a.kind) {
+      case AttrKind::kInt: return a.ints.at(0);
+      case AttrKind::kFloat: return a.floats.at(0);
+      case AttrKind::kBool: return a.ints.at(0) != 0;
+      case AttrKind::kString: return a.strings.at(0);
+      case AttrKind::kType: return DType(a.ints.at(0));
+      case AttrKind::kShape: return to_shape(a.shapes.at(0));
+      case AttrKind::kTensor: return to_host_tensor(a.tensors.at(0));
+    }
+  }
+  switch (a.kind) {
+    case AttrKind::kInt: return a.ints;
+    case AttrKind::kFloat: return a.floats;
+    case AttrKind::kBool: return std::vector<bool>(a.ints.begin(), a.ints.end());
+    case AttrKind::kString: return a.strings;
+    case AttrKind::kType: {
+      std::vector<DType> types;
+      for (auto t : a.ints) types.push_back(DType(t));
+      return types;
+    }
+    case AttrKind::kShape: {
+      std::vector<Shape> shapes;
+      for (auto& s : a.shapes) shapes.push_back(to_shape(s));
+      return shapes;
+    }
+    case AttrKind::kTensor: break;
+  }
+  throw InvalidArgumentError("[test] an attribute cannot be a list of tensors");
+}
+
+// The leaves as tensors; a variable's tensor is its handle.
+struct Leaves {
+  std::vector<Tensor> tensors;
+  std::vector<Variable> variables;  // undefined where the leaf is a tensor
+
+  explicit Leaves(const Case& c) {
+    for (Input* in : leaves(const_cast<Call&>(c.call))) {
+      Tensor value = to_tensor(in->value);
+      Variable variable;
+      if (in->kind == Input::kVariable) variable = Variable(value);
+      tensors.push_back(variable.defined() ? variable.handle() : value);
+      variables.push_back(variable);
+    }
+  }
+  void watch(GradientTape& tape, size_t k) const {
+    if (variables[k].defined()) tape.watch(variables[k]);
+    else tape.watch(tensors[k]);
+  }
+};
+
+std::vector<Tensor> evaluate(const Call& call, const std::vector<Tensor>& leaf_tensors, size_t& next) {
+  std::vector<Tensor> inputs;
+  for (auto& in : call.inputs) {
+    if (in.kind != Input::kCall) {
+      inputs.push_back(leaf_tensors[next++]);
+      continue;
+    }
+    auto outputs = evaluate(*in.call, leaf_tensors, next);
+    if (in.output >= outputs.size())
+      throw InvalidArgumentError("[test] " + in.call->op + " has no such output");
+    inputs.push_back(outputs[in.output]);
+  }
+  std::vector<std::pair<std::string, AttrValue>> attrs;
+  for (auto& a : call.attrs)
+    if (!a.inferred) attrs.emplace_back(a.name, to_attr(a));
+  return raw_op(call.op, inputs, Attrs(attrs));
+}
+
+std::vector<Tensor> evaluate(const Case& c, const std::vector<Tensor>& leaf_tensors) {
+  size_t next = 0;
+  return evaluate(c.call, leaf_tensors, next);
+}
+
+struct Targets {
+  std::vector<Tensor> tensors, gradients;
+  Targets(const Case& c, const std::vector<Tensor>& outputs) {
+    if (c.output_gradients.empty())
+      for (auto& y : outputs)
+        if (is_differentiable(y.dtype())) tensors.push_back(y);
+    for (size_t k = 0; k < std::min(outputs.size(), c.output_gradients.size()); ++k) {
+      if (!c.output_gradients[k]) continue;
+      tensors.push_back(outputs[k]);
+      gradients.push_back(to_tensor(*c.output_gradients[k]));
+    }
+  }
+};
+
+const char* class_name(ErrorCode code) {
+  switch (code) {
+    case ErrorCode::kCancelled: return "CancelledError";
+    case ErrorCode::kUnknown: return "UnknownError";
+    case ErrorCode::kInvalidArgument: return "InvalidArgumentError";
+    case ErrorCode::kNotFound: return "NotFoundError";
+    case ErrorCode::kAlreadyExists: return "AlreadyExistsError";
+    case ErrorCode::kPermissionDenied: return "PermissionDeniedError";
+    case ErrorCode::kResourceExhausted: return "ResourceExhaustedError";
+    case ErrorCode::kFailedPrecondition: return "FailedPreconditionError";
+    case ErrorCode::kAborted: return "AbortedError";
+    case ErrorCode::kOutOfRange: return "OutOfRangeError";
+    case ErrorCode::kUnimplemented: return "UnimplementedError";
+    case ErrorCode::kInternal: return "InternalError";
+    case ErrorCode::kDataLoss: return "DataLossError";
+  }
+  return "UnknownError";
+}
+
+// Runs body(result); `stage` is what an error's class is prefixed with at that moment.
+template <class Body>
+Result guarded(Body body) {
+  Result r;
+  std::string stage;
+  auto fail = [&](std::string error, const char* message) {
+    r = {};
+    r.failed = true;
+    r.error = stage + error;
+    r.message = message;
+  };
+  try {
+    body(r, stage);
+  } catch (const Error& e) { fail(class_name(e.code()), e.what()); } catch (const std::exception& e) {
+    fail("std::exception", e.what());
+  }
+  return r;
+}
+
+std::vector<std::optional<Array>> to_arrays(const std::vector<Gradient>& gradients) {
+  std::vector<std::optional<Array>> arrays;
+  for (auto& g : gradients) arrays.push_back(g.none() ? std::nullopt : to_array(g.tensor()));
+  return arrays;
+}
+
+}  // namespace
+
+Result run_case(const Case& c) {
+  return guarded([&](Result& r, std::string& stage) {
+    Leaves in(c);
+    GradientTape tape({.watch_accessed_variables = false});
+    std::vector<Tensor> sources;
+    for (auto k : c.wanted) {
+      in.watch(tape, k);
+      sources.push_back(in.tensors[k]);
+    }
+    auto outputs = evaluate(c, in.tensors);
+    for (auto& y : outputs) r.outputs.push_back(to_array(y));
+    for (auto& v : in.variables)
+      if (v.defined()) r.outputs.push_back(to_array(v.value()));
+    if (c.wanted.empty()) return;
+    stage = "gradient: ";
+    Targets targets(c, outputs);
+    r.gradients =
+        to_arrays(tape.flat_gradient(targets.tensors, sources, {.output_gradients = targets.gradients}));
+  });
+}
+
+Result run_second_gradient(const Case& c, const std::vector<Array>& v) {
+  return guarded([&](Result& r, std::string&) {
+    Leaves in(c);
+    GradientTape outer({.watch_accessed_variables = false});
+    std::vector<Tensor> sources, firsts, seeds;
+    for (auto k : c.wanted) {
+      in.watch(outer, k);
+      sources.push_back(in.tensors[k]);
+    }
+    {
+      GradientTape inner({.watch_accessed_variables = false});
+      for (auto k : c.wanted) in.watch(inner, k);
+      auto outputs = evaluate(c, in.tensors);
+      Targets targets(c, outputs);
+      auto gradients = inner.flat_gradient(targets.tensors, sources, {.output_gradients = targets.gradients});
+      for (size_t k = 0; k < gradients.size(); ++k) {
+        if (gradients[k].none()) continue;
+        firsts.push_back(gradients[k].tensor());
+        seeds.push_back(to_tensor(v[k]));
+      }
+    }
+    if (firsts.empty()) r.gradients.resize(sources.size());
+    else r.gradients = to_arrays(outer.flat_gradient(firsts, sources, {.output_gradients = seeds}));
+  });
+}
+
+bool has_forward_mode() { return false; }
+Result run_forward(const Case&, const std::vector<Array>&) {
+  return guarded([](Result&, std::string&) { fail_unimplemented("test", "forward mode"); });
+}
+
+bool has_batching() { return false; }
+Result run_batched(const Case&, const std::vector<Array>&) {
+  return guarded([](Result&, std::string&) { fail_unimplemented("test", "batching"); });
+}
+
+std::string dump_op_table() {
+  std::vector<std::string> rows;
+  for (const Op* op : op_table().all()) {
+    std::string row;
+    for (char ch : op->schema()) row += ch == '\n' ? "\\n" : std::string(1, ch);
+    rows.push_back(std::move(row));
+  }
+  std::sort(rows.begin(), rows.end());
+  std::string text;
+  for (auto& row : rows) text += row + "\n";
+  return text;
+}
+
+}  // namespace rw::test
