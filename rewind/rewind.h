@@ -1,7 +1,11 @@
 // The whole library.
 #pragma once
 
+#include "rewind/autodiff/batching.h"
+#include "rewind/autodiff/custom_gradient.h"
+#include "rewind/autodiff/forward_accumulator.h"
 #include "rewind/autodiff/gradient_tape.h"
+#include "rewind/autodiff/rule.h"
 #include "rewind/base/dtype.h"
 #include "rewind/base/error.h"
 #include "rewind/base/shape.h"

@@ -190,23 +190,24 @@ def erfinv_factor(w):
     return y / mp.erf(y)
 
 
-@fit(0, 5, ("", 19, 17), weight=lambda w: 1 / mp.sqrt(1 + w))
-def erfinv_near(w):
-    return erfinv_factor(w)
+@fit(-2.5, 2.5, ("", 19, 17), weight=lambda t: 1 / mp.sqrt(3.5 + t))
+def erfinv_near(t):  # far-out variables are centred, or the polynomial would cancel
+    return erfinv_factor(t + 2.5)
 
 
-@fit(mp.sqrt(5), 4, ("", 19, 17), weight=lambda s: 1 / s)
-def erfinv_far(s):
-    return erfinv_factor(s * s)
+@fit(mp.sqrt(5) - 3.125, 0.875, ("", 19, 17), weight=lambda t: 1 / (t + 3.125))
+def erfinv_far(t):
+    return erfinv_factor((t + 3.125) ** 2)
 
 
-@fit(4, 8, ("", 19, 17), weight=lambda s: 1 / s)
-def erfinv_farther(s):
-    return erfinv_factor(s * s)
+@fit(-2, 2, ("", 19, 17), weight=lambda t: 1 / (t + 6))
+def erfinv_farther(t):
+    return erfinv_factor((t + 6) ** 2)
 
 
-@fit(1 / mpf(28), 1 / mpf(8), ("", 17, 17))
-def erfinv_last(u):  # divided by s = 1 / u
+@fit(1 / mpf(28) - 0.0625, 0.0625, ("", 17, 17))
+def erfinv_last(t):  # divided by s = 1 / u
+    u = t + 0.0625
     return erfinv_factor(1 / (u * u)) * u
 
 
@@ -221,13 +222,15 @@ def i1_near(z):  # divided by x / 2
     return mp.besseli(1, 2 * mp.sqrt(z)) / mp.sqrt(z) if z else mpf(1)
 
 
-@fit(mpf(10) ** -9, 1 / mpf(8), ("", 21, 17))
-def i0_far(u):  # sqrt(x) e^-x I0(x), u = 1 / x
+@fit(mpf(10) ** -9 - 0.0625, 0.0625, ("", 21, 17))
+def i0_far(t):  # sqrt(x) e^-x I0(x), u = 1 / x
+    u = t + 0.0625
     return mp.sqrt(1 / u) * mp.exp(-1 / u) * mp.besseli(0, 1 / u)
 
 
-@fit(mpf(10) ** -9, 1 / mpf(8), ("", 21, 17))
-def i1_far(u):
+@fit(mpf(10) ** -9 - 0.0625, 0.0625, ("", 21, 17))
+def i1_far(t):
+    u = t + 0.0625
     return mp.sqrt(1 / u) * mp.exp(-1 / u) * mp.besseli(1, 1 / u)
 
 
@@ -243,13 +246,15 @@ def k1_near(z):  # (K1(x) - 1 / x - log(x / 2) I1(x)) 2 / x
     return (mp.besselk(1, x) - 1 / x - mp.log(x / 2) * mp.besseli(1, x)) * 2 / x
 
 
-@fit(mpf(10) ** -9, 0.5, ("", 22, 17))
-def k0_far(u):  # sqrt(x) e^x K0(x), u = 1 / x
+@fit(mpf(10) ** -9 - 0.25, 0.25, ("", 22, 17))
+def k0_far(t):  # sqrt(x) e^x K0(x), u = 1 / x
+    u = t + 0.25
     return mp.sqrt(1 / u) * mp.exp(1 / u) * mp.besselk(0, 1 / u)
 
 
-@fit(mpf(10) ** -9, 0.5, ("", 22, 17))
-def k1_far(u):
+@fit(mpf(10) ** -9 - 0.25, 0.25, ("", 22, 17))
+def k1_far(t):
+    u = t + 0.25
     return mp.sqrt(1 / u) * mp.exp(1 / u) * mp.besselk(1, 1 / u)
 
 

@@ -1,6 +1,180 @@
 #include "rewind/autodiff/batching.h"
 
+#include <algorithm>
+#include <mutex>
+
+#include "rewind/autodiff/batching_scope.h"
+#include "rewind/autodiff/grad_ops.h"
+#include "rewind/base/error.h"
+#include "rewind/op/families.h"
+#include "rewind/op/table.h"
+#include "rewind/tensor/apply.h"
+#include "rewind/tensor/tensor_impl.h"
+#include "rewind/tensor/thread_state.h"
+
 namespace rw {
-void register_batching(std::string_view, BatchRule) {}
-bool has_batching(const Op&) { return false; }
+
+#define RW_DECLARE(family) void register_##family##_batching();
+RW_OP_FAMILIES(RW_DECLARE)
+#undef RW_DECLARE
+
+namespace {
+
+struct Rule {
+  BatchRule run;
+};
+
+const Rule* find_rule(const Op& op) {
+  static std::once_flag once;
+  std::call_once(once, [] {
+#define RW_REGISTER(family) register_##family##_batching();
+    RW_OP_FAMILIES(RW_REGISTER)
+#undef RW_REGISTER
+  });
+  return static_cast<const Rule*>(op.rule(RuleSlot::kBatching));
+}
+
+Tensor row_of(const Tensor& t, int64_t i) {
+  const Tensor begin = constant(std::vector<int64_t>{i});
+  const Tensor end = constant(std::vector<int64_t>{i + 1});
+  const Tensor step = constant(std::vector<int64_t>{1});
+  return apply_one(RW_OP("StridedSlice"), {&t, &begin, &end, &step}, {{"shrink_axis_mask", 1}});
+}
+
+void run_elementwise(BatchContext& ctx) {
+  int rank = 0;
+  for (int i = 0; i < ctx.num_inputs(); ++i) rank = std::max(rank, ctx.rank(i));
+  std::vector<Tensor> inputs;
+  for (int i = 0; i < ctx.num_inputs(); ++i) inputs.push_back(ctx.aligned(i, rank));
+  ctx.set_all(rw::apply(ctx.op(), inputs, ctx.attrs()));
+}
+
+// Right for every op: one call per element, results stacked.
+void run_loop(BatchContext& ctx) {
+  if (ctx.batch_size() == 0)
+    fail_unimplemented(ctx.op().tag,
+                       "vectorized_map over no elements needs a batching rule, and there is none");
+  std::vector<std::vector<Tensor>> rows(size_t(ctx.num_outputs()));
+  for (int64_t b = 0; b < ctx.batch_size(); ++b) {
+    std::vector<Tensor> inputs;
+    for (int i = 0; i < ctx.num_inputs(); ++i)
+      inputs.push_back(ctx.batched(i) ? row_of(ctx.input(i), b) : ctx.input(i));
+    const Tensors outputs = rw::apply(ctx.op(), inputs, ctx.attrs());
+    for (size_t i = 0; i < rows.size(); ++i) rows[i].push_back(outputs[i]);
+  }
+  for (size_t i = 0; i < rows.size(); ++i) ctx.set(int(i), rw::apply(RW_OP("Pack"), rows[i])[0]);
+}
+
+Tensors run_batched(const Op& op, TensorPointers pointers, const Attrs& attrs, int level) {
+  std::vector<Tensor> inputs;
+  std::vector<bool> batched;
+  int64_t batch_size = 0;
+  DTypeVector types;
+  for (const Tensor* t : pointers) {
+    const bool is = is_batched_at(*t, level);
+    inputs.push_back(is ? t->impl()->inner : *t);
+    batched.push_back(is);
+    types.push_back(t->impl()->dtype);
+    if (is) batch_size = inputs.back().dim(0);
+  }
+  DTypeVector output_types;
+  check_call(op, types.data(), types.size(), attrs, &output_types);
+  BatchContext ctx(op, attrs, std::move(inputs), std::move(batched), batch_size, output_types.size());
+  {
+    const DepthScope below(level - 1);
+    if (const Rule* rule = find_rule(op)) rule->run(ctx);
+    else if (op.elementwise) run_elementwise(ctx);
+    else run_loop(ctx);
+  }
+  Tensors outputs;
+  for (const Tensor& t : ctx.outputs()) {
+    RW_CHECK(t.defined() && t.rank() >= 1 && t.dim(0) == batch_size);
+    outputs.push_back(make_batched(t, level));
+  }
+  return outputs;
+}
+
+}  // namespace
+
+DepthScope::DepthScope(int depth) : outer_(thread_state().depth) {
+  set_batch_hook(run_batched);
+  thread_state().depth = depth;
+}
+DepthScope::~DepthScope() { thread_state().depth = outer_; }
+
+bool is_batched_at(const Tensor& t, int level) {
+  return t.impl()->kind == TensorKind::kBatched && t.impl()->level == level;
+}
+
+Tensor make_batched(const Tensor& inner, int level) {
+  auto impl = Ref<TensorImpl>::adopt(new TensorImpl);
+  impl->kind = TensorKind::kBatched;
+  impl->level = uint8_t(level);
+  impl->dtype = inner.dtype();
+  impl->shape = inner.shape();
+  impl->shape.erase(0);
+  impl->inner = inner;
+  return Tensor(std::move(impl));
+}
+
+Tensor strip_batch(const Tensor& t, int level, int64_t batch_size) {
+  if (is_batched_at(t, level)) return t.impl()->inner;
+  return repeat_in_front(t, batch_size);
+}
+
+Tensor repeat_in_front(const Tensor& t, int64_t count) {
+  Shape shape = t.shape();
+  shape.insert(0, count);
+  const Tensor dims = constant(shape.begin(), Shape{shape.rank()});
+  return apply_one(RW_OP("BroadcastTo"), {&t, &dims});
+}
+
+Tensor BatchContext::with_batch(int i) const {
+  return batched(i) ? input(i) : repeat_in_front(input(i), batch_size_);
+}
+
+Tensor BatchContext::aligned(int i, int rank) const {
+  const Tensor& t = input(i);
+  if (!batched(i) || this->rank(i) >= rank) return t;
+  Shape shape = t.shape();
+  while (shape.rank() - 1 < rank) shape.insert(1, 1);
+  return reshape_to(t, shape);
+}
+
+void register_batching(std::string_view op, BatchRule rule) {
+  find_op(op).rules[size_t(RuleSlot::kBatching)].store(new Rule{std::move(rule)}, std::memory_order_release);
+}
+
+bool has_batching(const Op& op) { return op.elementwise || find_rule(op) != nullptr; }
+
+std::vector<Tensor> vectorized_map(const std::function<std::vector<Tensor>(const std::vector<Tensor>&)>& f,
+                                   const std::vector<Tensor>& elements) {
+  if (elements.empty()) fail_invalid("vectorized_map", "there must be at least one tensor of elements");
+  for (const Tensor& t : elements) {
+    if (t.rank() < 1) fail_invalid("vectorized_map", "elements lie along axis 0: got a scalar");
+    if (t.dim(0) != elements[0].dim(0)) {
+      fail_invalid("vectorized_map", "all tensors must have the same first size: got " +
+                                         elements[0].shape().to_string() + " and " + t.shape().to_string());
+    }
+  }
+  const int level = thread_state().depth + 1;
+  if (level > 200) fail_invalid("vectorized_map", "more than 200 calls are nested");
+  const int64_t batch_size = elements[0].dim(0);
+  std::vector<Tensor> results;
+  {
+    const DepthScope inside(level);
+    std::vector<Tensor> batched;
+    for (const Tensor& t : elements) batched.push_back(make_batched(t, level));
+    results = f(batched);
+  }
+  for (Tensor& t : results)
+    if (t.defined()) t = strip_batch(t, level, batch_size);
+  return results;
+}
+
+Tensor vectorized_map(const std::function<Tensor(const Tensor&)>& f, const Tensor& elements) {
+  return vectorized_map([&](const std::vector<Tensor>& x) { return std::vector<Tensor>{f(x[0])}; },
+                        std::vector<Tensor>{elements})[0];
+}
+
 }  // namespace rw

@@ -38,8 +38,8 @@ class BatchContext {
   int rank(int i) const { return input(i).rank() - (batched(i) ? 1 : 0); }
   // Input i with the batch as axis 0 in any case: an unbatched one is repeated.
   Tensor with_batch(int i) const;
-  // Input i of at least this rank without the batch axis: ones are put behind the batch axis (or in front, when it is
-  // not batched), so that elementwise ops broadcast as they would have.
+  // Input i of at least this rank without the batch axis: ones are put behind the batch axis (or in front,
+  // when it is not batched), so that elementwise ops broadcast as they would have.
   Tensor aligned(int i, int rank) const;
 
   // Output i, with the batch as axis 0.
@@ -62,7 +62,8 @@ class BatchContext {
 
 using BatchRule = std::function<void(BatchContext&)>;
 
-// Elementwise ops need no rule. An op without one runs once per element of the batch, which is right and slow.
+// Elementwise ops need no rule. An op without one runs once per element of the batch, which is right and
+// slow.
 void register_batching(std::string_view op, BatchRule rule);
 bool has_batching(const Op& op);
 

@@ -19,9 +19,9 @@ Tensor convert_to_tensor(const IndexedSlices& slices);
 
 class Gradient {
  public:
-  Gradient() = default;                                          // none
-  Gradient(Tensor tensor) : tensor_(std::move(tensor)) {}        // NOLINT: a tensor is a gradient
-  Gradient(IndexedSlices slices)                                 // NOLINT: so are slices
+  Gradient() = default;                                    // none
+  Gradient(Tensor tensor) : tensor_(std::move(tensor)) {}  // NOLINT: a tensor is a gradient
+  Gradient(IndexedSlices slices)                           // NOLINT: so are slices
       : slices_(std::make_shared<const IndexedSlices>(std::move(slices))) {}
 
   bool none() const { return !tensor_.defined() && !slices_; }

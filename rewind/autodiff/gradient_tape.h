@@ -46,7 +46,8 @@ class GradientTape {
 
   // d target / d sources, in the structure of the sources. Several targets add up.
   template <class S>
-  structure::ResultOf<S> gradient(const Tensor& target, const S& sources, const GradientOptions& options = {}) {
+  structure::ResultOf<S> gradient(const Tensor& target, const S& sources,
+                                  const GradientOptions& options = {}) {
     return gradient(std::vector<Tensor>{target}, sources, options);
   }
   template <class S>
@@ -64,6 +65,20 @@ class GradientTape {
   // Variables are followed through their handles.
   std::vector<Gradient> flat_gradient(const std::vector<Tensor>& targets, const std::vector<Tensor>& sources,
                                       const GradientOptions& options);
+
+  // d target[i...] / d source[j...], of shape target.shape + source.shape: one vectorised backward pass.
+  template <class S>
+  structure::ResultOf<S> jacobian(const Tensor& target, const S& sources,
+                                  UnconnectedGradients unconnected = UnconnectedGradients::NONE) {
+    const std::vector<Gradient> flat = flat_jacobian(target, structure::flatten(sources), unconnected);
+    const Gradient* at = flat.data();
+    return structure::Traits<S>::pack(sources, at);
+  }
+  std::vector<Gradient> flat_jacobian(const Tensor& target, const std::vector<Tensor>& sources,
+                                      UnconnectedGradients unconnected);
+  // For targets whose row i depends on row i of the source alone: shape (batch, target..., source...).
+  Gradient batch_jacobian(const Tensor& target, const Tensor& source,
+                          UnconnectedGradients unconnected = UnconnectedGradients::NONE);
 
   std::vector<Variable> watched_variables() const;
   // Runs f without recording on this tape.

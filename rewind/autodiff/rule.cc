@@ -27,7 +27,8 @@ void register_library_gradients() {
 
 void store(std::string_view op, GradientRule rule) {
   // Rules replaced by later ones stay: a tape may still hold them.
-  find_op(op).rules[size_t(RuleSlot::kGradient)].store(new GradientRule(std::move(rule)), std::memory_order_release);
+  find_op(op).rules[size_t(RuleSlot::kGradient)].store(new GradientRule(std::move(rule)),
+                                                       std::memory_order_release);
 }
 
 // A user's rule must win over the library's whenever it is registered, so the library's come first.

@@ -1,4 +1,5 @@
-// Gradient rules: one per op, written in public ops, so that they run eagerly, in a trace and under another tape.
+// Gradient rules: one per op, written in public ops, so that they run eagerly, in a trace and under another
+// tape.
 #pragma once
 
 #include <functional>
@@ -12,7 +13,7 @@ namespace rw {
 
 // Which values a rule reads. What it does not name is not kept alive: only its shape and dtype are.
 struct Needs {
-  uint32_t inputs = 0;   // bit i: input i; bit 31 stands for all from 31 on
+  uint32_t inputs = 0;  // bit i: input i; bit 31 stands for all from 31 on
   uint32_t outputs = 0;
   static constexpr uint32_t kAll = ~uint32_t{0};
 };

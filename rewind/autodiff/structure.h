@@ -1,5 +1,5 @@
-// Structures of sources: a tensor, a variable, or lists, maps, tuples and plain structs of them. Gradients come
-// back in the same structure.
+// Structures of sources: a tensor, a variable, or lists, maps, tuples and plain structs of them. Gradients
+// come back in the same structure.
 #pragma once
 
 #include <array>
@@ -15,8 +15,8 @@
 
 namespace rw::structure {
 
-// Maps a structure to what gradients of it look like, visits its leaves in order, and builds the result from a cursor
-// over flat gradients.
+// Maps a structure to what gradients of it look like, visits its leaves in order, and builds the result from
+// a cursor over flat gradients.
 template <class S>
 struct Traits;
 
@@ -122,7 +122,8 @@ template <template <class> class S, class E>
 struct Traits<S<E>> {
   using Result = S<ResultOf<E>>;
   static void flatten(const S<E>& s, std::vector<Tensor>* out) {
-    std::apply([&](const auto&... f) { (Traits<std::remove_cvref_t<decltype(f)>>::flatten(f, out), ...); }, as_fields(s));
+    std::apply([&](const auto&... f) { (Traits<std::remove_cvref_t<decltype(f)>>::flatten(f, out), ...); },
+               as_fields(s));
   }
   static Result pack(const S<E>& s, Cursor& at) {
     return std::apply(
@@ -136,7 +137,8 @@ template <PlainStruct S>
 struct Traits<S> {
   using Result = S;
   static void flatten(const S& s, std::vector<Tensor>* out) {
-    std::apply([&](const auto&... f) { (Traits<std::remove_cvref_t<decltype(f)>>::flatten(f, out), ...); }, as_fields(s));
+    std::apply([&](const auto&... f) { (Traits<std::remove_cvref_t<decltype(f)>>::flatten(f, out), ...); },
+               as_fields(s));
   }
   static Result pack(const S& s, Cursor& at) {
     S result = s;

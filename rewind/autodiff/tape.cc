@@ -11,14 +11,6 @@ namespace rw {
 namespace {
 
 std::atomic<uint32_t> g_serial{1};
-std::atomic<uint64_t> g_tensor_id{1};
-
-uint64_t id_of(TensorImpl* impl) {
-  uint64_t id = impl->id.load(std::memory_order_relaxed);
-  if (id != 0) return id;
-  const uint64_t fresh = g_tensor_id.fetch_add(1, std::memory_order_relaxed);
-  return impl->id.compare_exchange_strong(id, fresh, std::memory_order_relaxed) ? fresh : id;
-}
 
 // Every tape of this thread that is recording and made at this batching depth or outside hears of reads.
 void variable_was_read(const Variable& variable) {
@@ -37,7 +29,11 @@ bool followable(DType dtype) { return is_differentiable(dtype) || dtype == DType
 class TapeGradContext final : public GradContext {
  public:
   TapeGradContext(Tape::Record& record, std::vector<Gradient>& grads, const std::vector<uint8_t>& needed)
-      : record_(record), grads_(grads), needed_(needed), dense_(record.outputs.size()), result(record.inputs.size()) {
+      : record_(record),
+        grads_(grads),
+        needed_(needed),
+        dense_(record.outputs.size()),
+        result(record.inputs.size()) {
     op_ = record.op;
     attrs_ = &record.attrs;
   }
@@ -72,8 +68,10 @@ class TapeGradContext final : public GradContext {
  private:
   const Tensor& kept(const Tape::Saved& saved, const char* what, int i) const {
     if (!saved.tensor.defined()) {
-      fail_internal(__FILE__, __LINE__,
-                    ("the gradient rule of " + op_->name + " declares that it needs " + what + " " + std::to_string(i)).c_str());
+      fail_internal(
+          __FILE__, __LINE__,
+          ("the gradient rule of " + op_->name + " declares that it needs " + what + " " + std::to_string(i))
+              .c_str());
     }
     return saved.tensor;
   }
@@ -129,8 +127,9 @@ int32_t Tape::number_of(const Tensor& tensor) const {
 int32_t Tape::follow(const Tensor& tensor, bool fresh) {
   TensorImpl* impl = tensor.impl();
   const int32_t number = next_number_++;
-  if (fresh && impl->tape_mark == 0 && impl->unique()) impl->tape_mark = uint64_t(serial_) << 32 | uint32_t(number);
-  else by_id_[id_of(impl)] = number;
+  if (fresh && impl->tape_mark == 0 && impl->unique())
+    impl->tape_mark = uint64_t(serial_) << 32 | uint32_t(number);
+  else by_id_[tensor_id(tensor)] = number;
   return number;
 }
 
@@ -173,7 +172,8 @@ void Tape::record(const Op& op, TensorPointers inputs, const Attrs& attrs, Tenso
   r.rule = rule;
   r.attrs = attrs;
   r.inputs.resize(inputs.size());
-  for (size_t i = 0; i < inputs.size(); ++i) save(&r.inputs[i], *inputs[i], numbers[i], keeps(needs.inputs, i));
+  for (size_t i = 0; i < inputs.size(); ++i)
+    save(&r.inputs[i], *inputs[i], numbers[i], keeps(needs.inputs, i));
   r.outputs.resize(outputs.size());
   for (size_t i = 0; i < outputs.size(); ++i) {
     const int32_t n = is_differentiable(outputs[i].impl()->dtype) ? follow(outputs[i], true) : -1;
@@ -181,13 +181,14 @@ void Tape::record(const Op& op, TensorPointers inputs, const Attrs& attrs, Tenso
   }
 }
 
-void Tape::record_custom(std::span<const Tensor> inputs, std::span<const Tensor> outputs, CustomBackward backward) {
+void Tape::record_custom(std::span<const Tensor> inputs, std::span<const Tensor> outputs,
+                         const CustomBackward& backward) {
   SmallVector<int32_t, 8> numbers(inputs.size());
   bool followed = false;
   for (size_t i = 0; i < inputs.size(); ++i) followed |= (numbers[i] = number_of(inputs[i])) >= 0;
   if (!followed) return;
   Record& r = records_.emplace_back();
-  r.custom = std::make_unique<CustomBackward>(std::move(backward));
+  r.custom = std::make_unique<CustomBackward>(backward);
   r.inputs.resize(inputs.size());
   for (size_t i = 0; i < inputs.size(); ++i) save(&r.inputs[i], inputs[i], numbers[i], false);
   r.outputs.resize(outputs.size());
@@ -215,15 +216,16 @@ void Tape::run_backward(Record& r, std::vector<Gradient>& grads, const std::vect
                                                                      : Gradient(filled(o.dtype, o.shape, 0)));
     std::vector<Gradient> in = (*r.custom)({out.data(), out.size()});
     if (in.size() != r.inputs.size()) {
-      fail_invalid("custom_gradient", "the gradient function must return one gradient per input: it returned " +
-                                          std::to_string(in.size()) + " for " + std::to_string(r.inputs.size()) +
-                                          " inputs");
+      fail_invalid("custom_gradient",
+                   "the gradient function must return one gradient per input: it returned " +
+                       std::to_string(in.size()) + " for " + std::to_string(r.inputs.size()) + " inputs");
     }
     for (size_t i = 0; i < in.size(); ++i) accumulate(r.inputs[i], std::move(in[i]));
     return;
   }
   if (!r.rule) {
-    fail_not_found("GradientTape", "op " + r.op->name + " has no gradient rule; give it one with rw::RegisterGradient(\"" +
+    fail_not_found("GradientTape", "op " + r.op->name +
+                                       " has no gradient rule; give it one with rw::RegisterGradient(\"" +
                                        r.op->name + "\", rule), or cut it out with rw::stop_gradient");
   }
   TapeGradContext ctx(r, grads, needed);
@@ -234,7 +236,8 @@ void Tape::run_backward(Record& r, std::vector<Gradient>& grads, const std::vect
 std::vector<Gradient> Tape::gradient(std::span<const Tensor> targets, std::span<const Tensor> sources,
                                      std::span<const Tensor> output_gradients) {
   if (used_ && !persistent_) {
-    fail_precondition("GradientTape", "a tape gives gradients once; make it with {.persistent = true} to ask again");
+    fail_precondition("GradientTape",
+                      "a tape gives gradients once; make it with {.persistent = true} to ask again");
   }
   if (!output_gradients.empty() && output_gradients.size() != targets.size()) {
     fail_invalid("GradientTape", "output_gradients must hold one tensor per target: got " +
@@ -245,8 +248,9 @@ std::vector<Gradient> Tape::gradient(std::span<const Tensor> targets, std::span<
     const Tensor& g = output_gradients[i];
     if (g.defined() && !(g.shape() == targets[i].shape() && g.dtype() == targets[i].dtype())) {
       fail_invalid("GradientTape", "output gradient " + std::to_string(i) + " must look like its target, " +
-                                       std::string(name_of(targets[i].dtype())) + targets[i].shape().to_string() +
-                                       ": got " + std::string(name_of(g.dtype())) + g.shape().to_string());
+                                       std::string(name_of(targets[i].dtype())) +
+                                       targets[i].shape().to_string() + ": got " +
+                                       std::string(name_of(g.dtype())) + g.shape().to_string());
     }
   }
   used_ = true;

@@ -1,6 +1,6 @@
-// The tape behind GradientTape: a list of records in the order of execution. Each tensor the tape follows has a
-// number; the backward pass walks the list once from its end, with an array of gradients by number, so its depth
-// on the stack does not grow with the history.
+// The tape behind GradientTape: a list of records in the order of execution. Each tensor the tape follows has
+// a number; the backward pass walks the list once from its end, with an array of gradients by number, so its
+// depth on the stack does not grow with the history.
 #pragma once
 
 #include <deque>
@@ -15,9 +15,6 @@
 
 namespace rw {
 
-// A custom backward: gradients of the outputs in, gradients of the inputs out, none where there is no derivative.
-using CustomBackward = std::function<std::vector<Gradient>(std::span<const Gradient>)>;
-
 class Tape final : public Recorder {
  public:
   Tape(bool persistent, bool watch_accessed_variables);
@@ -26,8 +23,8 @@ class Tape final : public Recorder {
   Tape& operator=(const Tape&) = delete;
 
   void record(const Op& op, TensorPointers inputs, const Attrs& attrs, Tensors& outputs) override;
-  // For custom gradients: `backward` stands for everything between inputs and outputs.
-  void record_custom(std::span<const Tensor> inputs, std::span<const Tensor> outputs, CustomBackward backward);
+  void record_custom(std::span<const Tensor> inputs, std::span<const Tensor> outputs,
+                     const CustomBackward& backward) override;
 
   void watch(const Tensor& tensor);
   void watch(const Variable& variable);

@@ -34,10 +34,10 @@ concept PlainStruct = std::is_aggregate_v<T> && !std::is_array_v<T> && (detail::
 template <class S>
 auto as_fields(S& s) {
   constexpr size_t n = detail::count_fields<std::remove_const_t<S>>();
-#define RW_FIELDS(count, ...)                      \
-  if constexpr (n == count) {                      \
-    auto& [__VA_ARGS__] = s;                       \
-    return std::tie(__VA_ARGS__);                  \
+#define RW_FIELDS(count, ...)     \
+  if constexpr (n == count) {     \
+    auto& [__VA_ARGS__] = s;      \
+    return std::tie(__VA_ARGS__); \
   } else
   RW_FIELDS(1, a)
   RW_FIELDS(2, a, b)

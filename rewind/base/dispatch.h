@@ -8,17 +8,17 @@
 
 namespace rw {
 
-// Calls f.operator()<T>() with the element type if `dtype` is in kSet, and returns true. Only the types in kSet are
-// instantiated, so a small set compiles faster.
+// Calls f.operator()<T>() with the element type if `dtype` is in kSet, and returns true. Only the types in
+// kSet are instantiated, so a small set compiles faster.
 template <DTypeSet kSet, class F>
 bool dispatch(DType dtype, F&& f) {
-#define RW_CASE(tag, type)                       \
-  case tag:                                      \
-    if constexpr (contains(kSet, tag)) {         \
-      f.template operator()<type>();             \
-      return true;                               \
-    } else {                                     \
-      return false;                              \
+#define RW_CASE(tag, type)               \
+  case tag:                              \
+    if constexpr (contains(kSet, tag)) { \
+      f.template operator()<type>();     \
+      return true;                       \
+    } else {                             \
+      return false;                      \
     }
   switch (dtype) {
     RW_CASE(DType::kFloat32, float)

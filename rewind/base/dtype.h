@@ -37,12 +37,12 @@ enum class DType : uint8_t {
   kUint64 = 23,
 };
 
-inline constexpr DType float16 = DType::kFloat16, half = DType::kFloat16, bfloat16 = DType::kBfloat16, float32 = DType::kFloat32,
-                       float64 = DType::kFloat64, int8 = DType::kInt8, int16 = DType::kInt16,
-                       int32 = DType::kInt32, int64 = DType::kInt64, uint8 = DType::kUint8,
-                       uint16 = DType::kUint16, uint32 = DType::kUint32, uint64 = DType::kUint64,
-                       bool_ = DType::kBool, string = DType::kString, resource = DType::kResource,
-                       variant = DType::kVariant;
+inline constexpr DType float16 = DType::kFloat16, half = DType::kFloat16, bfloat16 = DType::kBfloat16,
+                       float32 = DType::kFloat32, float64 = DType::kFloat64, int8 = DType::kInt8,
+                       int16 = DType::kInt16, int32 = DType::kInt32, int64 = DType::kInt64,
+                       uint8 = DType::kUint8, uint16 = DType::kUint16, uint32 = DType::kUint32,
+                       uint64 = DType::kUint64, bool_ = DType::kBool, string = DType::kString,
+                       resource = DType::kResource, variant = DType::kVariant;
 
 // Bytes of one element as it lies in a buffer; strings are std::string, resources and variants one pointer.
 size_t size_of(DType dtype);

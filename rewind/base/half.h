@@ -34,7 +34,9 @@ struct Bfloat16;
   return uint16_t(sign | (magnitude >= 0x47800000u ? nan : finite));
 }
 
-[[gnu::always_inline]] constexpr float bfloat16_bits_to_float(uint16_t b) { return std::bit_cast<float>(uint32_t(b) << 16); }
+[[gnu::always_inline]] constexpr float bfloat16_bits_to_float(uint16_t b) {
+  return std::bit_cast<float>(uint32_t(b) << 16);
+}
 
 [[gnu::always_inline]] constexpr uint16_t float_to_bfloat16_bits(float value) {
   const uint32_t bits = std::bit_cast<uint32_t>(value);
@@ -47,7 +49,9 @@ struct Half {
   uint16_t bits = 0;
   constexpr Half() = default;
   [[gnu::always_inline]] constexpr explicit Half(float value) : bits(float_to_half_bits(value)) {}
-  [[gnu::always_inline]] constexpr operator float() const { return half_bits_to_float(bits); }  // NOLINT: a value conversion
+  [[gnu::always_inline]] constexpr operator float() const {
+    return half_bits_to_float(bits);
+  }  // NOLINT: a value conversion
   static constexpr Half from_bits(uint16_t b) {
     Half h;
     h.bits = b;
@@ -59,7 +63,9 @@ struct Bfloat16 {
   uint16_t bits = 0;
   constexpr Bfloat16() = default;
   [[gnu::always_inline]] constexpr explicit Bfloat16(float value) : bits(float_to_bfloat16_bits(value)) {}
-  [[gnu::always_inline]] constexpr operator float() const { return bfloat16_bits_to_float(bits); }  // NOLINT: a value conversion
+  [[gnu::always_inline]] constexpr operator float() const {
+    return bfloat16_bits_to_float(bits);
+  }  // NOLINT: a value conversion
   static constexpr Bfloat16 from_bits(uint16_t b) {
     Bfloat16 h;
     h.bits = b;

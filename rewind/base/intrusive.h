@@ -7,7 +7,8 @@
 
 namespace rw {
 
-// Destruction goes through `destroy(T*)`, found by argument lookup, so that a type may return itself to a pool.
+// Destruction goes through `destroy(T*)`, found by argument lookup, so that a type may return itself to a
+// pool.
 template <class T>
 class Ref {
  public:

@@ -36,7 +36,8 @@ class Pool {
     }
   };
   static Cache& cache() {
-    if (!raw_.armed) [[unlikely]] arm();
+    if (!raw_.armed) [[unlikely]]
+      arm();
     return raw_;
   }
   [[gnu::noinline]] static void arm() {

@@ -1,5 +1,5 @@
-// Sizes of a tensor's axes. An eager tensor's shape is fully known; in a trace a size may be unknown (-1), and
-// so may the rank. Up to four axes are kept inside the object.
+// Sizes of a tensor's axes. An eager tensor's shape is fully known; in a trace a size may be unknown (-1),
+// and so may the rank. Up to four axes are kept inside the object.
 #pragma once
 
 #include <cstdint>

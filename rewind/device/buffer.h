@@ -1,4 +1,5 @@
-// A block of a device's memory with one owner; or memory of somebody else's, with a function that gives it back.
+// A block of a device's memory with one owner; or memory of somebody else's, with a function that gives it
+// back.
 #pragma once
 
 #include <cstddef>

@@ -24,7 +24,8 @@ Device& find_device(std::string_view name) {
   std::string wanted(name);
   if (const size_t at = wanted.rfind("device:"); at != std::string::npos) wanted = wanted.substr(at + 7);
   if (!wanted.empty() && wanted[0] == '/') wanted = wanted.substr(1);
-  std::transform(wanted.begin(), wanted.end(), wanted.begin(), [](unsigned char c) { return std::toupper(c); });
+  std::transform(wanted.begin(), wanted.end(), wanted.begin(),
+                 [](unsigned char c) { return std::toupper(c); });
   if (wanted.find(':') == std::string::npos) wanted += ":0";
   std::string known;
   for (Device* d : list_devices()) {

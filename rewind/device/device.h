@@ -48,8 +48,10 @@ class Device {
 
   DeviceType type() const { return type_; }
   int index() const { return index_; }
-  const std::string& name() const { return name_; }            // "CPU:0"
-  const std::string& full_name() const { return full_name_; }  // "/job:localhost/replica:0/task:0/device:CPU:0"
+  const std::string& name() const { return name_; }  // "CPU:0"
+  const std::string& full_name() const {
+    return full_name_;
+  }  // "/job:localhost/replica:0/task:0/device:CPU:0"
   bool is_host() const { return type_ == DeviceType::kCpu; }
 
   virtual Allocator& allocator() = 0;

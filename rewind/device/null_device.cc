@@ -11,15 +11,12 @@ class CountingAllocator final : public Allocator {
   void* allocate(size_t bytes) override {
     const int64_t now = in_use_ += int64_t(bytes);
     int64_t peak = peak_;
-    while (now > peak && !peak_.compare_exchange_weak(peak, now)) {
-    }
+    while (now > peak && !peak_.compare_exchange_weak(peak, now)) {}
     ++allocations_;
     return reinterpret_cast<void*>(next_.fetch_add(bytes + 64));  // NOLINT: never dereferenced
   }
   void deallocate(void*, size_t bytes) noexcept override { in_use_ -= int64_t(bytes); }
-  MemoryStats stats() const override {
-    return {in_use_, peak_, in_use_, int64_t{1} << 60, allocations_};
-  }
+  MemoryStats stats() const override { return {in_use_, peak_, in_use_, int64_t{1} << 60, allocations_}; }
   void reset_peak() override { peak_ = in_use_.load(); }
   void trim() override {}
 

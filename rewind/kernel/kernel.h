@@ -18,8 +18,8 @@ class KernelHost {
   virtual View allocate_output(int i, Shape shape) = 0;
   // Memory until the kernel returns.
   virtual void* scratch(size_t bytes) = 0;
-  // The value of the variable behind resource input i, for reading and writing in place. The runtime holds the
-  // variable's lock while the kernel runs, and has split the value from snapshots that others still hold.
+  // The value of the variable behind resource input i, for reading and writing in place. The runtime holds
+  // the variable's lock while the kernel runs, and has split the value from snapshots that others still hold.
   virtual View variable(int i) = 0;
 };
 
@@ -27,7 +27,13 @@ class KernelContext {
  public:
   KernelContext(const Op& op, const Attrs& attrs, std::span<const View> inputs, std::span<View> outputs,
                 Device& device, KernelHost& host, const void* data)
-      : op_(op), attrs_(attrs), inputs_(inputs), outputs_(outputs), device_(device), host_(host), data_(data) {}
+      : op_(op),
+        attrs_(attrs),
+        inputs_(inputs),
+        outputs_(outputs),
+        device_(device),
+        host_(host),
+        data_(data) {}
 
   const Op& op() const { return op_; }
   const Attrs& attrs() const { return attrs_; }
@@ -54,8 +60,8 @@ class KernelContext {
     return *static_cast<const T*>(data_);
   }
 
-  [[noreturn]] void fail(const std::string& message) const;               // InvalidArgumentError
-  [[noreturn]] void fail_dtype(DType dtype) const;                        // UnimplementedError: no kernel for it
+  [[noreturn]] void fail(const std::string& message) const;  // InvalidArgumentError
+  [[noreturn]] void fail_dtype(DType dtype) const;           // UnimplementedError: no kernel for it
   [[noreturn]] void fail_out_of_range(const std::string& message) const;  // OutOfRangeError
 
  private:

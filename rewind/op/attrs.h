@@ -1,5 +1,6 @@
-// Attributes of an op call: an immutable, shared list of (name, value). Copying is one reference count; a call
-// without attributes holds nothing. Attributes that follow from the inputs (T, N, Tidx) are never stored.
+// Attributes of an op call: an immutable, shared list of (name, value). Copying is one reference count; a
+// call without attributes holds nothing. Attributes that follow from the inputs (T, N, Tidx) are never
+// stored.
 #pragma once
 
 #include <concepts>
@@ -32,29 +33,29 @@ class FunctionBody {
 
 class AttrValue {
  public:
-  using Variant = std::variant<int64_t, double, bool, std::string, DType, Shape, HostTensor,
-                               std::shared_ptr<const FunctionBody>, std::vector<int64_t>, std::vector<double>,
-                               std::vector<bool>, std::vector<std::string>, std::vector<DType>,
-                               std::vector<Shape>>;
+  using Variant =
+      std::variant<int64_t, double, bool, std::string, DType, Shape, HostTensor,
+                   std::shared_ptr<const FunctionBody>, std::vector<int64_t>, std::vector<double>,
+                   std::vector<bool>, std::vector<std::string>, std::vector<DType>, std::vector<Shape>>;
 
   template <class T>
     requires(std::integral<T> && !std::same_as<T, bool>)
   AttrValue(T v) : value_(int64_t(v)) {}  // NOLINT: attributes are written as plain C++ values
   template <std::floating_point T>
-  AttrValue(T v) : value_(double(v)) {}                              // NOLINT
-  AttrValue(bool v) : value_(v) {}                                   // NOLINT
-  AttrValue(const char* v) : value_(std::string(v)) {}               // NOLINT
-  AttrValue(std::string_view v) : value_(std::string(v)) {}          // NOLINT
-  AttrValue(std::string v) : value_(std::move(v)) {}                 // NOLINT
-  AttrValue(DType v) : value_(v) {}                                  // NOLINT
-  AttrValue(Shape v) : value_(std::move(v)) {}                       // NOLINT
-  AttrValue(HostTensor v) : value_(std::move(v)) {}                  // NOLINT
-  AttrValue(std::vector<int64_t> v) : value_(std::move(v)) {}        // NOLINT
-  AttrValue(std::vector<double> v) : value_(std::move(v)) {}         // NOLINT
-  AttrValue(std::vector<bool> v) : value_(std::move(v)) {}           // NOLINT
-  AttrValue(std::vector<std::string> v) : value_(std::move(v)) {}    // NOLINT
-  AttrValue(std::vector<DType> v) : value_(std::move(v)) {}          // NOLINT
-  AttrValue(std::vector<Shape> v) : value_(std::move(v)) {}          // NOLINT
+  AttrValue(T v) : value_(double(v)) {}                                       // NOLINT
+  AttrValue(bool v) : value_(v) {}                                            // NOLINT
+  AttrValue(const char* v) : value_(std::string(v)) {}                        // NOLINT
+  AttrValue(std::string_view v) : value_(std::string(v)) {}                   // NOLINT
+  AttrValue(std::string v) : value_(std::move(v)) {}                          // NOLINT
+  AttrValue(DType v) : value_(v) {}                                           // NOLINT
+  AttrValue(Shape v) : value_(std::move(v)) {}                                // NOLINT
+  AttrValue(HostTensor v) : value_(std::move(v)) {}                           // NOLINT
+  AttrValue(std::vector<int64_t> v) : value_(std::move(v)) {}                 // NOLINT
+  AttrValue(std::vector<double> v) : value_(std::move(v)) {}                  // NOLINT
+  AttrValue(std::vector<bool> v) : value_(std::move(v)) {}                    // NOLINT
+  AttrValue(std::vector<std::string> v) : value_(std::move(v)) {}             // NOLINT
+  AttrValue(std::vector<DType> v) : value_(std::move(v)) {}                   // NOLINT
+  AttrValue(std::vector<Shape> v) : value_(std::move(v)) {}                   // NOLINT
   AttrValue(std::shared_ptr<const FunctionBody> v) : value_(std::move(v)) {}  // NOLINT
 
   template <class T>

@@ -24,8 +24,10 @@ void register_creation_ops(OpTable& t) {
       .shape(fill_shape)
       .host({"dims"})
       .tag("fill");
-  t.add("OnesLike(x: T) -> (y: T); T: {bfloat16, half, float, double, int8, uint8, int16, uint16, int32, uint32, "
-        "int64, uint64, complex64, complex128, bool}")
+  t.add(
+       "OnesLike(x: T) -> (y: T); T: {bfloat16, half, float, double, int8, uint8, int16, uint16, int32, "
+       "uint32, "
+       "int64, uint64, complex64, complex128, bool}")
       .shape(same_shape_as_input)
       .tag("ones_like");
   t.add("ZerosLike(x: T) -> (y: T); T: type").shape(same_shape_as_input).tag("zeros_like");

@@ -70,7 +70,8 @@ void check_attr(const Op& op, const AttrDef& def, const AttrValue& value) {
     if (const auto* i = value.get_if<int64_t>()) measure = *i;
     std::visit(
         [&]<class V>(const V& v) {
-          if constexpr (requires { v.capacity(); } && !std::is_same_v<V, std::string>) measure = int64_t(v.size());
+          if constexpr (requires { v.capacity(); } && !std::is_same_v<V, std::string>)
+            measure = int64_t(v.size());
         },
         value.variant());
     if (measure < *def.minimum) {
@@ -99,7 +100,8 @@ void check_attrs(const Op& op, const Attrs& attrs) {
 
 [[noreturn]] void fail_count(const Op& op, size_t got) {
   std::string names;
-  for (const ArgDef& arg : op.inputs) names += (names.empty() ? "" : ", ") + arg.name + (arg.is_list() ? "..." : "");
+  for (const ArgDef& arg : op.inputs)
+    names += (names.empty() ? "" : ", ") + arg.name + (arg.is_list() ? "..." : "");
   fail_call(op, "takes the inputs (" + names + "): got " + std::to_string(got) +
                     (got == 1 ? " tensor" : " tensors"));
 }
@@ -149,11 +151,11 @@ const AttrValue& attr_value(const Op& op, const Attrs& attrs, std::string_view n
   fail_call(op, "attribute " + std::string(name) + " must be given");
 }
 
-#define RW_ATTR_AS(type, held)                                                            \
-  template <>                                                                             \
-  type attr_as<type>(const Op& op, const Attrs& attrs, std::string_view name) {           \
-    const AttrValue& value = attr_value(op, attrs, name);                                 \
-    if (const auto* v = value.get_if<held>()) return static_cast<type>(*v);               \
+#define RW_ATTR_AS(type, held)                                                                       \
+  template <>                                                                                        \
+  type attr_as<type>(const Op& op, const Attrs& attrs, std::string_view name) {                      \
+    const AttrValue& value = attr_value(op, attrs, name);                                            \
+    if (const auto* v = value.get_if<held>()) return static_cast<type>(*v);                          \
     fail_call(op, "attribute " + std::string(name) + " has a wrong type: got " + value.to_string()); \
   }
 RW_ATTR_AS(bool, bool)
@@ -192,7 +194,8 @@ SmallVector<int, 4> split_inputs(const Op& op, size_t num_inputs, const Attrs& a
     const AttrValue* said = attrs.find(op.attrs[size_t(a)].name);
     counts[i] = -1;
     if (said && said->get_if<int64_t>()) counts[i] = int(*said->get_if<int64_t>());
-    if (said && said->get_if<std::vector<DType>>()) counts[i] = int(said->get_if<std::vector<DType>>()->size());
+    if (said && said->get_if<std::vector<DType>>())
+      counts[i] = int(said->get_if<std::vector<DType>>()->size());
     if (counts[i] < 0) ++open_lists;
     else if (size_t(counts[i]) > rest) fail_count(op, num_inputs);
     else rest -= size_t(counts[i]);
@@ -203,7 +206,8 @@ SmallVector<int, 4> split_inputs(const Op& op, size_t num_inputs, const Attrs& a
   return counts;
 }
 
-void check_call(const Op& op, const DType* inputs, size_t num_inputs, const Attrs& attrs, DTypeVector* outputs) {
+void check_call(const Op& op, const DType* inputs, size_t num_inputs, const Attrs& attrs,
+                DTypeVector* outputs) {
   Bound bound(op.attrs.size());
   if (op.simple) {
     if (num_inputs != op.inputs.size()) fail_count(op, num_inputs);

@@ -1,5 +1,5 @@
-// One row of the op table: an op's schema with TensorFlow's names, its traits and its shape rule. Rules of later
-// rooms (kernels, gradients, batching) hang on the row in slots, so that finding one is a load.
+// One row of the op table: an op's schema with TensorFlow's names, its traits and its shape rule. Rules of
+// later rooms (kernels, gradients, batching) hang on the row in slots, so that finding one is a load.
 #pragma once
 
 #include <array>
@@ -44,7 +44,16 @@ struct ArgDef {
   bool is_list() const { return number_attr >= 0 || type_list_attr >= 0; }
 };
 
-enum class RuleSlot { kCpuKernel, kNullKernel, kCudaKernel, kRuntimeKernel, kGradient, kForward, kBatching, kCount };
+enum class RuleSlot {
+  kCpuKernel,
+  kNullKernel,
+  kCudaKernel,
+  kRuntimeKernel,
+  kGradient,
+  kForward,
+  kBatching,
+  kCount
+};
 
 struct Op {
   std::string name;
@@ -102,7 +111,8 @@ HostTensor attr_as(const Op&, const Attrs&, std::string_view);
 
 // Checks a call against the row: number and types of inputs, names, types and ranges of attributes. Gives the
 // types of the outputs. Throws InvalidArgumentError.
-void check_call(const Op& op, const DType* inputs, size_t num_inputs, const Attrs& attrs, DTypeVector* outputs);
+void check_call(const Op& op, const DType* inputs, size_t num_inputs, const Attrs& attrs,
+                DTypeVector* outputs);
 
 // How many of the flat inputs (or outputs) belong to each argument.
 SmallVector<int, 4> split_inputs(const Op& op, size_t num_inputs, const Attrs& attrs);

@@ -35,7 +35,8 @@ class Reader {
   std::string_view word() {
     skip();
     const size_t begin = at_;
-    while (at_ < text_.size() && (std::isalnum(static_cast<unsigned char>(text_[at_])) || text_[at_] == '_')) ++at_;
+    while (at_ < text_.size() && (std::isalnum(static_cast<unsigned char>(text_[at_])) || text_[at_] == '_'))
+      ++at_;
     if (begin == at_) fail("expected a name");
     return text_.substr(begin, at_ - begin);
   }
@@ -51,7 +52,8 @@ class Reader {
   std::string number() {
     skip();
     const size_t begin = at_;
-    while (at_ < text_.size() && std::string_view(";,]) \n").find(text_[at_]) == std::string_view::npos) ++at_;
+    while (at_ < text_.size() && std::string_view(";,]) \n").find(text_[at_]) == std::string_view::npos)
+      ++at_;
     if (begin == at_) fail("expected a number");
     return std::string(text_.substr(begin, at_ - begin));
   }
@@ -121,7 +123,7 @@ void read_attr_type(Reader& in, AttrDef* attr) {
     return;
   }
   static constexpr std::pair<std::string_view, AttrType> kTypes[] = {
-      {"int", AttrType::kInt},     {"float", AttrType::kFloat}, {"bool", AttrType::kBool},
+      {"int", AttrType::kInt},       {"float", AttrType::kFloat}, {"bool", AttrType::kBool},
       {"string", AttrType::kString}, {"type", AttrType::kType},   {"shape", AttrType::kShape},
       {"tensor", AttrType::kTensor}, {"func", AttrType::kFunc}};
   for (const auto& [name, type] : kTypes) {
@@ -228,7 +230,8 @@ std::string arg_text(const Op& op, const ArgDef& arg) {
 }
 
 std::string attr_text(const AttrDef& attr) {
-  static constexpr std::string_view kNames[] = {"int", "float", "bool", "string", "type", "shape", "tensor", "func"};
+  static constexpr std::string_view kNames[] = {"int",  "float", "bool",   "string",
+                                                "type", "shape", "tensor", "func"};
   std::string type(kNames[size_t(attr.type)]);
   if (attr.allowed_types) {
     type.clear();

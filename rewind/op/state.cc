@@ -13,12 +13,14 @@ void open(ShapeContext& ctx) { ctx.output(0, Shape::unknown_rank()); }
 }  // namespace
 
 void register_state_ops(OpTable& t) {
-  t.add("VarHandleOp() -> (resource: resource); container: string = ''; shared_name: string = ''; "
-        "debug_name: string = ''; dtype: type; shape: shape; allowed_devices: list(string) = []; stateful")
+  t.add(
+       "VarHandleOp() -> (resource: resource); container: string = ''; shared_name: string = ''; "
+       "debug_name: string = ''; dtype: type; shape: shape; allowed_devices: list(string) = []; stateful")
       .shape(scalar_output);
   t.add("ReadVariableOp(resource: resource) -> (value: dtype); dtype: type; stateful").shape(open);
-  t.add("AssignVariableOp(resource: resource, value: dtype) -> (); dtype: type; validate_shape: bool = false; "
-        "stateful")
+  t.add(
+       "AssignVariableOp(resource: resource, value: dtype) -> (); dtype: type; validate_shape: bool = false; "
+       "stateful")
       .shape(no_output)
       .tag("assign");
   t.add("AssignAddVariableOp(resource: resource, value: dtype) -> (); dtype: type; stateful")
@@ -31,18 +33,21 @@ void register_state_ops(OpTable& t) {
   t.add("VariableShape(input: resource) -> (output: out_type); out_type: {int32, int64} = int32; stateful")
       .shape(variable_shape)
       .host({"output"});
-  t.add("ResourceGather(resource: resource, indices: Tindices) -> (output: dtype); batch_dims: int = 0; "
-        "validate_indices: bool = true; dtype: type; Tindices: {int32, int64}; stateful")
+  t.add(
+       "ResourceGather(resource: resource, indices: Tindices) -> (output: dtype); batch_dims: int = 0; "
+       "validate_indices: bool = true; dtype: type; Tindices: {int32, int64}; stateful")
       .shape(open)
       .tag("sparse_read");
   for (const char* kind : {"Add", "Sub", "Mul", "Div", "Min", "Max"}) {
     t.add(std::string("ResourceScatter") + kind +
-          "(resource: resource, indices: Tindices, updates: dtype) -> (); dtype: {number}; Tindices: {int32, int64}; "
+          "(resource: resource, indices: Tindices, updates: dtype) -> (); dtype: {number}; Tindices: {int32, "
+          "int64}; "
           "stateful")
         .shape(no_output);
   }
-  t.add("ResourceScatterUpdate(resource: resource, indices: Tindices, updates: dtype) -> (); dtype: type; "
-        "Tindices: {int32, int64}; stateful")
+  t.add(
+       "ResourceScatterUpdate(resource: resource, indices: Tindices, updates: dtype) -> (); dtype: type; "
+       "Tindices: {int32, int64}; stateful")
       .shape(no_output);
 }
 

@@ -4,9 +4,9 @@
 // A row is text in one line, as in
 //   MatMul(a: T, b: T) -> (product: T); transpose_a: bool = false; T: {float, double}
 // arguments:  name: TYPE | name: type_attribute | name: N * type_attribute | name: type_list_attribute
-// attributes: name: int|float|bool|string|type|shape|tensor|func|list(...)|{allowed, ...} [>= minimum] [= default]
-// flags:      stateful, commutative, aggregate
-// {number} and {real} stand for TensorFlow's sets of number types with and without complex and quantised ones.
+// attributes: name: int|float|bool|string|type|shape|tensor|func|list(...)|{allowed, ...} [>= minimum] [=
+// default] flags:      stateful, commutative, aggregate {number} and {real} stand for TensorFlow's sets of
+// number types with and without complex and quantised ones.
 #pragma once
 
 #include <initializer_list>

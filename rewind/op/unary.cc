@@ -8,7 +8,9 @@ void register_unary_ops(OpTable& t) {
       .shape(same_shape_as_input)
       .elementwise()
       .tag("exp");
-  t.add("Neg(x: T) -> (y: T); T: {bfloat16, half, float, double, int8, int16, int32, int64, complex64, complex128}")
+  t.add(
+       "Neg(x: T) -> (y: T); T: {bfloat16, half, float, double, int8, int16, int32, int64, complex64, "
+       "complex128}")
       .shape(same_shape_as_input)
       .elementwise()
       .tag("negative");

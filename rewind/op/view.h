@@ -1,5 +1,5 @@
-// What a kernel and a shape rule see of a tensor: where it lies, its sizes, its type. Elements are dense and in
-// row-major order. A view owns nothing.
+// What a kernel and a shape rule see of a tensor: where it lies, its sizes, its type. Elements are dense and
+// in row-major order. A view owns nothing.
 #pragma once
 
 #include <string>

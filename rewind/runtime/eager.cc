@@ -41,12 +41,14 @@ class EagerHost final : public KernelHost {
     return cell.value.view();
   }
 
-  // Locks every variable among the inputs, in the order of their addresses so that two ops never wait in a circle.
+  // Locks every variable among the inputs, in the order of their addresses so that two ops never wait in a
+  // circle.
   void lock_variables() {
     SmallVector<VariableCell*, 4> cells;
     for (const Value* v : inputs_) {
       if (v->dtype != DType::kResource || v->size != 1) continue;
-      if (auto* cell = dynamic_cast<VariableCell*>(static_cast<Ref<Object>*>(v->data)->get())) cells.push_back(cell);
+      if (auto* cell = dynamic_cast<VariableCell*>(static_cast<Ref<Object>*>(v->data)->get()))
+        cells.push_back(cell);
     }
     std::sort(cells.begin(), cells.end());
     for (auto* it = cells.begin(); it != std::unique(cells.begin(), cells.end()); ++it)
@@ -88,7 +90,8 @@ void set_log_device_placement(bool enabled) { g_log_placement = enabled; }
 bool log_device_placement() { return g_log_placement; }
 
 void register_runtime_kernel(std::string_view op, RuntimeKernel kernel) {
-  find_op(op).rules[size_t(RuleSlot::kRuntimeKernel)].store(new RuntimeEntry{kernel}, std::memory_order_release);
+  find_op(op).rules[size_t(RuleSlot::kRuntimeKernel)].store(new RuntimeEntry{kernel},
+                                                            std::memory_order_release);
 }
 
 ValueList run_eager(const Op& op, const Attrs& attrs, std::span<const Value* const> inputs) {

@@ -3,8 +3,8 @@
 
 #include <span>
 
-#include "rewind/runtime/storage.h"
 #include "rewind/op/op.h"
+#include "rewind/runtime/storage.h"
 
 namespace rw {
 
@@ -12,7 +12,8 @@ using ValueList = SmallVector<Value, 2>;
 
 ValueList run_eager(const Op& op, const Attrs& attrs, std::span<const Value* const> inputs);
 
-// Kernels that deal in values rather than views: reading a variable shares its storage, assigning replaces it.
+// Kernels that deal in values rather than views: reading a variable shares its storage, assigning replaces
+// it.
 using RuntimeKernel = void (*)(const Op& op, const Attrs& attrs, std::span<const Value* const> inputs,
                                ValueList& outputs);
 void register_runtime_kernel(std::string_view op, RuntimeKernel kernel);

@@ -18,8 +18,7 @@ Ref<Storage> Storage::allocate(Device& device, DType dtype, int64_t elements) {
   if (is_host_only(dtype)) {
     if (dtype == DType::kString)
       std::uninitialized_value_construct_n(static_cast<std::string*>(storage->buffer.data()), elements);
-    else
-      std::uninitialized_value_construct_n(static_cast<Ref<Object>*>(storage->buffer.data()), elements);
+    else std::uninitialized_value_construct_n(static_cast<Ref<Object>*>(storage->buffer.data()), elements);
     storage->object_type = dtype;
     storage->object_count = elements;
   }
@@ -33,8 +32,7 @@ Ref<Storage> Storage::wrap(Buffer buffer) {
 }
 
 Storage::~Storage() {
-  if (object_type == DType::kString)
-    std::destroy_n(static_cast<std::string*>(buffer.data()), object_count);
+  if (object_type == DType::kString) std::destroy_n(static_cast<std::string*>(buffer.data()), object_count);
   else if (object_type != DType::kInvalid)
     std::destroy_n(static_cast<Ref<Object>*>(buffer.data()), object_count);
 }

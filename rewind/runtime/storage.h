@@ -1,5 +1,5 @@
-// The memory behind tensors: counted, so that views and snapshots share it. Elements of dtype string, resource
-// and variant are objects; the storage makes and destroys them.
+// The memory behind tensors: counted, so that views and snapshots share it. Elements of dtype string,
+// resource and variant are objects; the storage makes and destroys them.
 #pragma once
 
 #include "rewind/base/dtype.h"
@@ -35,8 +35,8 @@ struct Value {
 
   View view() const { return {data, &shape, dtype, size}; }
   Device* device() const { return storage ? storage->buffer.device() : nullptr; }
-  // Fresh memory; host-only dtypes get constructed elements. Throws ResourceExhaustedError, and InvalidArgumentError
-  // for negative or overflowing sizes.
+  // Fresh memory; host-only dtypes get constructed elements. Throws ResourceExhaustedError, and
+  // InvalidArgumentError for negative or overflowing sizes.
   static Value allocate(Device& device, DType dtype, Shape shape);
 };
 

@@ -15,8 +15,7 @@ void VariableCell::make_unique() {
     std::copy_n(static_cast<const std::string*>(value.data), value.size, static_cast<std::string*>(own.data));
   else if (is_host_only(value.dtype))
     std::copy_n(static_cast<const Ref<Object>*>(value.data), value.size, static_cast<Ref<Object>*>(own.data));
-  else if (value.size > 0)
-    std::memcpy(own.data, value.data, size_t(value.size) * size_of(value.dtype));
+  else if (value.size > 0) std::memcpy(own.data, value.data, size_t(value.size) * size_of(value.dtype));
   value = std::move(own);
 }
 

@@ -29,8 +29,8 @@ bool any_batched(TensorPointers inputs, int level) {
   return false;
 }
 
-// At depth d the recorders of that depth hear the op as it is; then a batched op goes one level down through its
-// batching rule, any other as it is.
+// At depth d the recorders of that depth hear the op as it is; then a batched op goes one level down through
+// its batching rule, any other as it is.
 Tensors apply_at(const Op& op, TensorPointers inputs, const Attrs& attrs, int depth) {
   Tensors outputs;
   if (depth == 0) {
@@ -50,13 +50,26 @@ Tensors apply_at(const Op& op, TensorPointers inputs, const Attrs& attrs, int de
 [[gnu::cold]] void fail_undefined(const Op& op, size_t i) {
   std::string name = "input " + std::to_string(i);
   if (op.simple && i < op.inputs.size()) name = op.inputs[i].name;
-  fail_invalid(op.tag, name + " is an undefined tensor (a default-constructed rw::Tensor, or a gradient that is none)");
+  fail_invalid(
+      op.tag,
+      name + " is an undefined tensor (a default-constructed rw::Tensor, or a gradient that is none)");
 }
 
 }  // namespace
 
 ThreadState& thread_state() { return t_state; }
 void set_batch_hook(BatchHook hook) { g_batch_hook.store(hook, std::memory_order_release); }
+
+uint64_t tensor_id(const Tensor& tensor) {
+  static std::atomic<uint64_t> next{1};
+  std::atomic<uint64_t>& slot = tensor.impl()->id;
+  uint64_t id = slot.load(std::memory_order_relaxed);
+  if (id != 0) return id;
+  const uint64_t fresh = next.fetch_add(1, std::memory_order_relaxed);
+  return slot.compare_exchange_strong(id, fresh, std::memory_order_relaxed) ? fresh : id;
+}
+
+bool has_tensor_id(const Tensor& tensor) { return tensor.impl()->id.load(std::memory_order_relaxed) != 0; }
 
 void push_recorder(Recorder& recorder) {
   recorder.outer = t_state.recorders;
@@ -74,7 +87,8 @@ void remove_recorder(Recorder& recorder) {
 Tensors apply(const Op& op, TensorPointers inputs, const Attrs& attrs) {
   for (size_t i = 0; i < inputs.size(); ++i)
     if (!inputs[i]->defined()) fail_undefined(op, i);
-  if (!t_state.recorders && t_state.depth == 0) [[likely]] return run(op, inputs, attrs);
+  if (!t_state.recorders && t_state.depth == 0) [[likely]]
+    return run(op, inputs, attrs);
   return apply_at(op, inputs, attrs, t_state.depth);
 }
 

@@ -17,7 +17,8 @@ namespace rw {
 using Tensors = SmallVector<Tensor, 2>;
 using TensorPointers = std::span<const Tensor* const>;
 
-// Runs the op eagerly or adds it to the trace, and tells the tapes. Inputs are flat: a list argument is several.
+// Runs the op eagerly or adds it to the trace, and tells the tapes. Inputs are flat: a list argument is
+// several.
 Tensors apply(const Op& op, TensorPointers inputs, const Attrs& attrs = {});
 Tensors apply(const Op& op, const std::vector<Tensor>& inputs, const Attrs& attrs = {});
 inline Tensors apply(const Op& op, std::initializer_list<const Tensor*> inputs, const Attrs& attrs = {}) {

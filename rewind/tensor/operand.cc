@@ -12,15 +12,21 @@ const Tensor& Operand::materialise(DType dtype) const {
     case Kind::kTensor: fail_internal(__FILE__, __LINE__, "a strong operand is a tensor");
     case Kind::kBool:
       if (dtype != DType::kInvalid && dtype != DType::kBool)
-        fail_invalid("constant", "a bool does not convert to " + std::string(name_of(dtype)) + "; rw::cast converts tensors");
+        fail_invalid("constant", "a bool does not convert to " + std::string(name_of(dtype)) +
+                                     "; rw::cast converts tensors");
       owned_ = constant(integer_ != 0);
       break;
-    case Kind::kInteger: owned_ = scalar_tensor(integer_, dtype == DType::kInvalid ? DType::kInt32 : dtype); break;
-    case Kind::kReal: owned_ = scalar_tensor(real_, dtype == DType::kInvalid ? DType::kFloat32 : dtype); break;
+    case Kind::kInteger:
+      owned_ = scalar_tensor(integer_, dtype == DType::kInvalid ? DType::kInt32 : dtype);
+      break;
+    case Kind::kReal:
+      owned_ = scalar_tensor(real_, dtype == DType::kInvalid ? DType::kFloat32 : dtype);
+      break;
     case Kind::kList:
       if (dtype == DType::kInvalid || dtype == owned_.dtype()) break;
       if (is_floating(owned_.dtype()) && !is_floating(dtype))
-        fail_invalid("constant", "real numbers do not convert to " + std::string(name_of(dtype)) + "; rw::cast converts tensors");
+        fail_invalid("constant", "real numbers do not convert to " + std::string(name_of(dtype)) +
+                                     "; rw::cast converts tensors");
       owned_ = tensor_from_elements(owned_.host_data(), owned_.dtype(), dtype, owned_.shape());
       break;
   }

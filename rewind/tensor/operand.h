@@ -1,5 +1,5 @@
-// An argument of a public op: a tensor, a variable, or a C++ value that takes the type of what stands beside it.
-// It borrows tensors: it lives for one call.
+// An argument of a public op: a tensor, a variable, or a C++ value that takes the type of what stands beside
+// it. It borrows tensors: it lives for one call.
 #pragma once
 
 #include <initializer_list>

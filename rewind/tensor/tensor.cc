@@ -13,7 +13,9 @@ namespace rw {
 namespace {
 
 const TensorImpl& checked(const TensorImpl* impl) {
-  if (!impl) fail_precondition("tensor", "this tensor is undefined: it was default-constructed, or is a gradient that is none");
+  if (!impl)
+    fail_precondition("tensor",
+                      "this tensor is undefined: it was default-constructed, or is a gradient that is none");
   return *impl;
 }
 
@@ -46,12 +48,15 @@ Tensor::Tensor(Ref<TensorImpl> impl) : impl_(impl.release()) {}
 
 DType Tensor::dtype() const { return checked(impl_).dtype; }
 const Shape& Tensor::shape() const { return checked(impl_).shape; }
-int64_t Tensor::size() const { return checked(impl_).kind == TensorKind::kEager ? impl_->size : impl_->shape.num_elements(); }
+int64_t Tensor::size() const {
+  return checked(impl_).kind == TensorKind::kEager ? impl_->size : impl_->shape.num_elements();
+}
 
 int64_t Tensor::dim(int axis) const {
   const int r = rank();
   if (axis < -r || axis >= r)
-    fail_out_of_range("tensor", "axis " + std::to_string(axis) + " is not in a tensor of shape " + shape().to_string());
+    fail_out_of_range("tensor",
+                      "axis " + std::to_string(axis) + " is not in a tensor of shape " + shape().to_string());
   return shape()[axis < 0 ? axis + r : axis];
 }
 
@@ -63,12 +68,14 @@ std::string Tensor::device() const {
 const void* Tensor::host_data() const {
   const TensorImpl& impl = checked(impl_);
   if (impl.kind == TensorKind::kSymbol) {
-    fail_precondition("tensor", "a traced tensor of shape " + shape().to_string() +
-                                    " has no value while its function is traced; return it, or use rw::print");
+    fail_precondition("tensor",
+                      "a traced tensor of shape " + shape().to_string() +
+                          " has no value while its function is traced; return it, or use rw::print");
   }
   if (impl.kind == TensorKind::kBatched) {
-    fail_precondition("tensor", "a tensor inside vectorized_map stands for a batch and has no single value; "
-                                "return it and read it outside");
+    fail_precondition("tensor",
+                      "a tensor inside vectorized_map stands for a batch and has no single value; "
+                      "return it and read it outside");
   }
   return impl.data;
 }
@@ -89,15 +96,16 @@ void Tensor::check_item(DType wanted) const {
 Tensor::operator bool() const {
   const void* data = host_data();
   if (size() != 1) {
-    fail_invalid("bool", "only a tensor with one element is true or false: its shape is " + shape().to_string() +
-                             "; rw::reduce_any and rw::reduce_all reduce");
+    fail_invalid("bool", "only a tensor with one element is true or false: its shape is " +
+                             shape().to_string() + "; rw::reduce_any and rw::reduce_all reduce");
   }
   bool result = false;
   if (dtype() == DType::kString) return !static_cast<const std::string*>(data)->empty();
   const bool known = dispatch<kNumbers>(dtype(), [&]<class T>() {
     result = static_cast<Compute<T>>(*static_cast<const T*>(data)) != Compute<T>(0);
   });
-  if (!known) fail_invalid("bool", "a " + std::string(name_of(dtype())) + " tensor is neither true nor false");
+  if (!known)
+    fail_invalid("bool", "a " + std::string(name_of(dtype())) + " tensor is neither true nor false");
   return result;
 }
 
@@ -112,7 +120,8 @@ Tensor tensor_from_bytes(const void* data, DType dtype, const Shape& shape) {
 Tensor tensor_from_strings(std::span<const std::string> values, const Shape& shape) {
   Value value = Value::allocate(cpu_device(), DType::kString, shape);
   if (int64_t(values.size()) != value.size)
-    fail_invalid("constant", std::to_string(values.size()) + " strings do not fill the shape " + shape.to_string());
+    fail_invalid("constant",
+                 std::to_string(values.size()) + " strings do not fill the shape " + shape.to_string());
   std::copy(values.begin(), values.end(), static_cast<std::string*>(value.data));
   return make_tensor(std::move(value));
 }
@@ -139,8 +148,8 @@ Tensor from_blob(void* data, const Shape& shape, DType dtype, std::function<void
   value.dtype = dtype;
   value.shape = shape;
   value.data = data;
-  value.storage = Storage::wrap(
-      Buffer(cpu_device(), data, size_t(value.size) * size_of(dtype), std::move(deleter)));
+  value.storage =
+      Storage::wrap(Buffer(cpu_device(), data, size_t(value.size) * size_of(dtype), std::move(deleter)));
   return make_tensor(std::move(value));
 }
 

@@ -1,5 +1,5 @@
-// Tensor: a handle to an immutable array, one counted pointer wide. Eager tensors hold a buffer; in a trace the
-// same handle stands for a value of the graph, and under vectorized_map for a batch of values.
+// Tensor: a handle to an immutable array, one counted pointer wide. Eager tensors hold a buffer; in a trace
+// the same handle stands for a value of the graph, and under vectorized_map for a batch of values.
 #pragma once
 
 #include <concepts>
@@ -55,7 +55,8 @@ class Tensor {
     check_item(dtype_of<T>);
     return *static_cast<const T*>(host_data());
   }
-  // Elements in row-major order, in host memory; valid while this tensor lives. T must be the tensor's own type.
+  // Elements in row-major order, in host memory; valid while this tensor lives. T must be the tensor's own
+  // type.
   template <class T>
   std::span<const T> data() const {
     check_read(dtype_of<T>);
@@ -117,7 +118,8 @@ class Tensor::Iterator {
   int64_t at_;
 };
 
-// ---- construction ---------------------------------------------------------------------------------------------
+// ---- construction
+// ---------------------------------------------------------------------------------------------
 
 // An uninitialised-free way in: copies `bytes` from the host. Strings are not taken here.
 Tensor tensor_from_bytes(const void* data, DType dtype, const Shape& shape);
@@ -167,12 +169,14 @@ template <Element T>
 Tensor constant(const std::vector<T>& values, const Shape& shape, DType dtype = DType::kInvalid) {
   if constexpr (std::is_same_v<T, bool>) {
     const std::vector<uint8_t> bytes(values.begin(), values.end());
-    if (int64_t(bytes.size()) != shape.num_elements()) return tensor_from_elements(nullptr, DType::kInvalid, dtype, shape);
+    if (int64_t(bytes.size()) != shape.num_elements())
+      return tensor_from_elements(nullptr, DType::kInvalid, dtype, shape);
     return tensor_from_elements(bytes.data(), DType::kBool, dtype, shape);
   } else if constexpr (std::is_same_v<T, std::string>) {
     return tensor_from_strings(values, shape);
   } else {
-    if (int64_t(values.size()) != shape.num_elements()) return tensor_from_elements(nullptr, DType::kInvalid, dtype, shape);
+    if (int64_t(values.size()) != shape.num_elements())
+      return tensor_from_elements(nullptr, DType::kInvalid, dtype, shape);
     return tensor_from_elements(values.data(), dtype_of<T>, dtype, shape);
   }
 }

@@ -17,9 +17,9 @@ enum class TensorKind : uint8_t {
 struct TensorImpl : RefCounted, Value {
   TensorKind kind = TensorKind::kEager;
   uint8_t level = 0;
-  // Where the tape that made this tensor keeps it: serial of the tape << 32 | value number; 0 for none. Written
-  // before the tensor is shared. Any other tape that follows the tensor keeps it in a map by `id`, which is 0
-  // while there is none, so that the rest need not look.
+  // Where the tape that made this tensor keeps it: serial of the tape << 32 | value number; 0 for none.
+  // Written before the tensor is shared. Any other tape that follows the tensor keeps it in a map by `id`,
+  // which is 0 while there is none, so that the rest need not look.
   uint64_t tape_mark = 0;
   std::atomic<uint64_t> id{0};
   Tensor inner;

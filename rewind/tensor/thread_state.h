@@ -1,9 +1,15 @@
 // Who listens to the ops of this thread: tapes, forward accumulators, batching levels, the trace.
 #pragma once
 
+#include <functional>
+
 #include "rewind/tensor/apply.h"
 
 namespace rw {
+
+class Gradient;
+// Gradients of the outputs in, gradients of the inputs out: none where there is no derivative.
+using CustomBackward = std::function<std::vector<Gradient>(std::span<const Gradient>)>;
 
 // Told of every op after it ran. Lives on one thread's list while it records.
 class Recorder {
@@ -11,6 +17,9 @@ class Recorder {
   virtual ~Recorder() = default;
   // `outputs` are fresh tensors that nobody else holds yet, except where an op returns one of its inputs.
   virtual void record(const Op& op, TensorPointers inputs, const Attrs& attrs, Tensors& outputs) = 0;
+  // Everything between inputs and outputs as one step, with a derivative of its own.
+  virtual void record_custom(std::span<const Tensor> inputs, std::span<const Tensor> outputs,
+                             const CustomBackward& backward) = 0;
 
   Recorder* outer = nullptr;  // the next on the list
   int depth = 0;              // the batching depth at which it was made: it sees the ops of that depth
@@ -27,6 +36,10 @@ ThreadState& thread_state();
 // Runs an op one batching level down: the batching room's entry, set when that room is first used.
 using BatchHook = Tensors (*)(const Op& op, TensorPointers inputs, const Attrs& attrs, int level);
 void set_batch_hook(BatchHook hook);
+
+// A number that no other tensor has had or will have; given on first asking.
+uint64_t tensor_id(const Tensor& tensor);
+bool has_tensor_id(const Tensor& tensor);
 
 void push_recorder(Recorder& recorder);
 void remove_recorder(Recorder& recorder);  // wherever it is on the list

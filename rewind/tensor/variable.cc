@@ -88,11 +88,11 @@ const Variable& Variable::assign_sub(const Operand& delta) const {
   return *this;
 }
 
-#define RW_SCATTER(method, op)                                                                      \
-  const Variable& Variable::method(const Operand& indices, const Operand& updates) const {          \
-    const State& s = state();                                                                       \
-    apply(RW_OP(op), {&s.handle, &indices.tensor(), &updates.tensor(s.dtype)});                     \
-    return *this;                                                                                   \
+#define RW_SCATTER(method, op)                                                             \
+  const Variable& Variable::method(const Operand& indices, const Operand& updates) const { \
+    const State& s = state();                                                              \
+    apply(RW_OP(op), {&s.handle, &indices.tensor(), &updates.tensor(s.dtype)});            \
+    return *this;                                                                          \
   }
 RW_SCATTER(scatter_update, "ResourceScatterUpdate")
 RW_SCATTER(scatter_add, "ResourceScatterAdd")
@@ -108,8 +108,8 @@ std::string Variable::repr() const {
   const Tensor v = value();
   std::string text = v.repr();  // <tf.Tensor: shape=..., dtype=..., numpy=...>
   const size_t numpy = text.find(", numpy=");
-  return "<tf.Variable '" + name() + "' shape=" + shape().to_string() + " dtype=" + std::string(name_of(dtype())) +
-         (numpy == std::string::npos ? ">" : text.substr(numpy));
+  return "<tf.Variable '" + name() + "' shape=" + shape().to_string() +
+         " dtype=" + std::string(name_of(dtype())) + (numpy == std::string::npos ? ">" : text.substr(numpy));
 }
 
 std::ostream& operator<<(std::ostream& out, const Variable& variable) { return out << variable.repr(); }

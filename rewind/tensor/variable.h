@@ -12,7 +12,7 @@ namespace rw {
 struct VariableOptions {
   bool trainable = true;
   std::string name = "Variable";
-  DType dtype = DType::kInvalid;  // kInvalid: the initial value's
+  DType dtype = DType::kInvalid;        // kInvalid: the initial value's
   Shape shape = Shape::unknown_rank();  // what later values must fit; unknown: the initial value's shape
 };
 

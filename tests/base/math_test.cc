@@ -174,4 +174,229 @@ TEST(Math, PowAccuracy) {
   sweep_pow<double>(0, 1e308, -1.02, 1.02, 1.2, kMany);
 }
 
+// Arguments next to multiples of pi/2, where the reduction cancels most.
+TEST(Math, TrigNearMultiplesOfHalfPi) {
+  std::mt19937_64 random(5);
+  const LD half_pi = 1.57079632679489661923132169163975144L;
+  double worst_float = 0, worst_double = 0;
+  for (int i = 0; i < 100000; ++i) {
+    const int width = static_cast<int>(random() % 40);
+    const LD k = static_cast<LD>(random() >> (63 - width));
+    const float x = static_cast<float>(k * half_pi);
+    worst_float = std::max(worst_float, ulps(s::sin(x), std::sin(static_cast<double>(x))));
+    worst_float = std::max(worst_float, ulps(s::cos(x), std::cos(static_cast<double>(x))));
+    const double y = static_cast<double>(k * half_pi);
+    worst_double = std::max(worst_double, ulps(s::sin(y), std::sin(static_cast<LD>(y))));
+    worst_double = std::max(worst_double, ulps(s::cos(y), std::cos(static_cast<LD>(y))));
+  }
+  EXPECT_LE(worst_float, 2.0);
+  EXPECT_LE(worst_double, 1.5);
+  // The double that comes closest of all.
+  const double closest = std::ldexp(6381956970095103.0, 797);
+  EXPECT_LE(ulps(s::cos(closest), std::cos(static_cast<LD>(closest))), 1.0);
+}
+
+template <class T>
+void sweep_atan2(double bound) {
+  using W = std::conditional_t<std::is_same_v<T, float>, double, LD>;
+  std::mt19937_64 random(4);
+  double worst = 0;
+  T at_y = 0, at_x = 0;
+  for (int i = 0; i < kMany; ++i) {
+    const auto draw = [&] {
+      const double v = std::uniform_real_distribution<double>(-1, 1)(random);
+      const int exponent = random() % 2 ? 0 : static_cast<int>(random() % (sizeof(T) == 4 ? 250 : 2000)) - (sizeof(T) == 4 ? 125 : 1000);
+      return static_cast<T>(std::ldexp(v, exponent));
+    };
+    const T y = draw(), x = draw();
+    const double e = ulps(s::atan2(y, x), static_cast<W>(std::atan2(static_cast<W>(y), static_cast<W>(x))));
+    if (e > worst) worst = e, at_y = y, at_x = x;
+  }
+  if (std::getenv("RW_SHOW_ULP")) std::printf("atan2 %8.3f ulp\n", worst);
+  EXPECT_LE(worst, bound) << at_y << " " << at_x << " got " << s::atan2(at_y, at_x);
+}
+
+TEST(Math, Atan2Accuracy) {
+  sweep_atan2<float>(4.0);
+  sweep_atan2<double>(4.0);
+}
+
+template <class T>
+bool same(T x, T y) { return (std::isnan(x) && std::isnan(y)) || (x == y && std::signbit(x) == std::signbit(y)); }
+
+template <class T>
+struct Specials {
+  static constexpr T kInf = std::numeric_limits<T>::infinity();
+  static constexpr T kNan = std::numeric_limits<T>::quiet_NaN();
+  static constexpr T kMax = std::numeric_limits<T>::max();
+  static constexpr T kMin = std::numeric_limits<T>::min();
+  static constexpr T kTiny = std::numeric_limits<T>::denorm_min();
+  std::vector<T> all() const {
+    return {T(0), -T(0), T(1), T(-1), T(0.5), T(-0.5), T(2), T(-2), T(3), T(-3), T(2.5), T(-2.5), kInf, -kInf, kNan,
+            kMax, -kMax, kMin, -kMin, kTiny, -kTiny, kMin / 2, T(100), T(-100), T(1e4), T(-1e4)};
+  }
+};
+
+// At special values our functions agree with the C library: exactly where that gives NaN, zero or infinity,
+// else within 4 units.
+template <class T>
+void specials_like_libm() {
+  struct {
+    const char* name;
+    T (*ours)(T);
+    T (*libm)(T);
+  } const rows[] = {
+#define ROW(f) {#f, [](T x) -> T { return s::f(x); }, [](T x) -> T { return std::f(x); }},
+      ROW(exp) ROW(exp2) ROW(expm1) ROW(log) ROW(log1p) ROW(log2) ROW(log10) ROW(sin) ROW(cos) ROW(tan) ROW(asin)
+          ROW(acos) ROW(atan) ROW(sinh) ROW(cosh) ROW(tanh) ROW(asinh) ROW(acosh) ROW(atanh) ROW(erf) ROW(erfc)
+              ROW(sqrt) ROW(floor) ROW(ceil) ROW(trunc) ROW(rint) ROW(lgamma)
+#undef ROW
+  };
+  for (const auto& row : rows) {
+    for (const T x : Specials<T>().all()) {
+      const T want = row.libm(x), got = row.ours(x);
+      const bool exact = std::isnan(want) || std::isinf(want) || want == 0;
+      if (exact) {
+        EXPECT_TRUE(same(got, want)) << row.name << "(" << x << ") = " << got << ", want " << want;
+      } else {
+        EXPECT_LE(ulps(got, static_cast<LD>(want)), 4.0) << row.name << "(" << x << ") = " << got << ", want " << want;
+      }
+    }
+  }
+  struct {
+    const char* name;
+    T (*ours)(T, T);
+    T (*libm)(T, T);
+  } const binary[] = {
+#define ROW(ours, theirs) {#ours, [](T x, T y) -> T { return s::ours(x, y); }, [](T x, T y) -> T { return std::theirs(x, y); }},
+      ROW(pow, pow) ROW(atan2, atan2) ROW(trunc_mod, fmod) ROW(nextafter, nextafter)
+#undef ROW
+  };
+  for (const auto& row : binary) {
+    for (const T x : Specials<T>().all()) {
+      for (const T y : Specials<T>().all()) {
+        const T want = row.libm(x, y), got = row.ours(x, y);
+        if (std::isnan(want) || std::isinf(want) || want == 0) {
+          EXPECT_TRUE(same(got, want)) << row.name << "(" << x << ", " << y << ") = " << got << ", want " << want;
+        } else {
+          EXPECT_LE(ulps(got, static_cast<LD>(want)), 4.0) << row.name << "(" << x << ", " << y << ") = " << got << ", want " << want;
+        }
+      }
+    }
+  }
+}
+
+TEST(Math, SpecialValues) {
+  specials_like_libm<float>();
+  specials_like_libm<double>();
+}
+
+template <class T>
+void activations() {
+  constexpr T inf = Specials<T>::kInf, nan = Specials<T>::kNan;
+  EXPECT_EQ(s::sigmoid(inf), T(1));
+  EXPECT_EQ(s::sigmoid(-inf), T(0));
+  EXPECT_EQ(s::sigmoid(T(0)), T(0.5));
+  EXPECT_GT(s::sigmoid(T(-95)), T(0));  // denormal in float
+  EXPECT_EQ(s::softplus(inf), inf);
+  EXPECT_EQ(s::softplus(-inf), T(0));
+  EXPECT_EQ(s::elu(-inf), T(-1));
+  EXPECT_EQ(s::elu(T(3)), T(3));
+  EXPECT_EQ(s::selu(-inf), static_cast<T>(-1.7580993408473768599));
+  for (const T y : {s::sigmoid(nan), s::softplus(nan), s::elu(nan), s::selu(nan), s::relu(nan), s::relu6(nan), s::sign(nan)}) {
+    EXPECT_TRUE(std::isnan(y));
+  }
+  EXPECT_EQ(s::relu6(T(7)), T(6));
+  EXPECT_EQ(s::relu(T(-7)), T(0));
+  EXPECT_EQ(s::sign(T(-7)), T(-1));
+  EXPECT_FALSE(std::signbit(s::sign(-T(0))));
+  EXPECT_EQ(s::xlogy(T(0), nan), T(0));
+  EXPECT_EQ(s::xlogy(T(0), T(0)), T(0));
+  EXPECT_EQ(s::xlog1py(T(0), T(-1)), T(0));
+  EXPECT_EQ(s::xdivy(T(0), T(0)), T(0));
+  EXPECT_EQ(s::div_no_nan(nan, T(0)), T(0));
+  EXPECT_EQ(s::mul_no_nan(nan, T(0)), T(0));
+  EXPECT_TRUE(std::isnan(s::mul_no_nan(T(0), nan)));
+  EXPECT_EQ(s::squared_difference(T(2), T(5)), T(9));
+  EXPECT_EQ(s::rsqrt(T(0)), inf);
+  EXPECT_EQ(s::rsqrt(T(4)), T(0.5));
+  EXPECT_TRUE(std::isnan(s::minimum(T(1), nan)) && std::isnan(s::maximum(nan, T(1))));
+}
+
+TEST(Math, Activations) {
+  activations<float>();
+  activations<double>();
+}
+
+template <class T>
+void remainders() {
+  std::mt19937_64 random(6);
+  for (int i = 0; i < 20000; ++i) {
+    const auto draw = [&] {
+      const int range = i % 2 ? 20 : (sizeof(T) == 4 ? 140 : 1060);
+      const int exponent = static_cast<int>(random() % (2 * range)) - range;
+      return static_cast<T>(std::ldexp(std::uniform_real_distribution<double>(-1, 1)(random), exponent));
+    };
+    const T x = draw(), y = draw();
+    const T want = std::fmod(x, y);
+    ASSERT_TRUE(same(s::trunc_mod(x, y), want)) << x << " mod " << y << " = " << s::trunc_mod(x, y) << ", want " << want;
+    const T floored = want != 0 && (want < 0) != (y < 0) ? want + y : want;
+    ASSERT_TRUE(same(s::floor_mod(x, y), floored)) << x << " floor_mod " << y;
+  }
+}
+
+TEST(Math, Remainders) {
+  remainders<float>();
+  remainders<double>();
+  EXPECT_EQ(s::floor_mod(-5.5, 2.0), 0.5);
+  EXPECT_EQ(s::floor_div(-5.5, 2.0), -3.0);
+}
+
+// Known bounds of the angle reduction: sin_small is sin for small angles, bit for bit.
+TEST(Math, SmallAngles) {
+  for (int i = -100000; i <= 100000; ++i) {
+    const float x = static_cast<float>(i) * 1.3107f;
+    ASSERT_EQ(s::sin(x), s::sin_small(x));
+    ASSERT_EQ(s::cos(x), s::cos_small(x));
+    ASSERT_EQ(s::tan(x), s::tan_small(x));
+  }
+}
+
+template <class I>
+void integers() {
+  namespace n = s::integer;
+  const I lowest = std::numeric_limits<I>::min(), most = std::numeric_limits<I>::max();
+  const std::vector<I> values = {lowest, static_cast<I>(lowest + 1), I(0), I(1), I(2), I(3), I(7), static_cast<I>(-1), static_cast<I>(-2), static_cast<I>(-7), most};
+  for (const I x : values) {
+    for (const I y : values) {
+      if (y == 0) continue;
+      const __int128 a = x, b = y;
+      const __int128 q = a / b, r = a % b;
+      const __int128 floor_q = r != 0 && (r < 0) != (b < 0) ? q - 1 : q;
+      EXPECT_EQ(n::trunc_div(x, y), static_cast<I>(q));
+      EXPECT_EQ(n::trunc_mod(x, y), static_cast<I>(r));
+      EXPECT_EQ(n::floor_div(x, y), static_cast<I>(floor_q));
+      EXPECT_EQ(n::floor_mod(x, y), static_cast<I>(a - floor_q * b));
+    }
+    I product = 1;
+    for (int e = 0; e < 20; ++e) {
+      EXPECT_EQ(n::pow(x, static_cast<I>(e)), product);
+      product = n::multiply(product, x);
+    }
+    EXPECT_EQ(n::abs(x), static_cast<I>(x < 0 ? -static_cast<__int128>(x) : static_cast<__int128>(x)));
+    EXPECT_EQ(n::sign(x), static_cast<I>(x > 0 ? 1 : x < 0 ? -1 : 0));
+  }
+}
+
+TEST(Math, Integers) {
+  integers<std::int8_t>();
+  integers<std::int16_t>();
+  integers<std::int32_t>();
+  integers<std::int64_t>();
+  integers<std::uint8_t>();
+  integers<std::uint16_t>();
+  integers<std::uint32_t>();
+  integers<std::uint64_t>();
+}
+
 }  // namespace

@@ -87,7 +87,8 @@ def run_family(family, args, rewind, known_ops, report, lacking):
         if args.check_cases:
             tally.passed += 1
             continue
-        data = wire.case_bytes(c, node, dys, wanted, differentiable)
+        twice = args.write_goldens and c.smooth and c.golden is not False and tensorflow_side.differentiable_twice(c, node, dys, wanted)
+        data = wire.case_bytes(c, node, dys, wanted, differentiable, twice)
         if args.write_goldens:
             leaves = list(tensorflow_side.leaves_of(node))
             kind = "error" if c.error else "empty" if any(x.value.size == 0 for x in leaves) else "plain"

@@ -200,3 +200,22 @@ def run(c, node):
             dys, wanted = [], []  # no gradient for this variant of the op in TensorFlow
             del e
     return Result(host, grads), dys, wanted, known
+
+
+def differentiable_twice(c, node, dys, wanted):
+    """Whether TensorFlow can differentiate the gradient of the case once more."""
+    if not wanted: return False
+    values = [tf.Variable(x.value) if x.kind == "variable" else tf.constant(x.value, x.dtype) for x in leaves_of(node)]
+    sources = [values[k] for k in wanted]
+    use = [k for k, d in enumerate(dys) if d is not None]
+    try:
+        with tf.GradientTape(watch_accessed_variables=False) as outer:
+            outer.watch(sources)
+            with tf.GradientTape(watch_accessed_variables=False) as inner:
+                inner.watch(sources)
+                outputs = execute_node(node, iter(values))
+            first = inner.gradient([outputs[k] for k in use], sources, output_gradients=[tf.constant(dys[k]) for k in use])
+        outer.gradient([tf.convert_to_tensor(g) for g in first if g is not None], sources)
+        return True
+    except Exception:  # an op of the gradient has none itself: LookupError, or what its rule raises
+        return False

@@ -6,7 +6,7 @@ import tensorflow as tf
 
 KINDS = {"int": 0, "float": 1, "bool": 2, "string": 3, "type": 4, "shape": 5, "tensor": 6}
 CHECKS = {"values": 0, "shape": 1, "abs": 2}
-SMOOTH, EXPECT_ERROR, DIFFERENTIABLE, SCALED = 1, 2, 4, 8
+SMOOTH, EXPECT_ERROR, DIFFERENTIABLE, SCALED, TWICE = 1, 2, 4, 8, 16
 
 
 class Writer:
@@ -77,10 +77,10 @@ def put_call(w, node):
         else: w.put("B", 2); put_call(w, x.node); w.put("I", x.output)
 
 
-def case_bytes(c, node, dys, wanted, differentiable):
+def case_bytes(c, node, dys, wanted, differentiable, twice=False):
     w = Writer()
     flags = (SMOOTH * bool(c.smooth) | EXPECT_ERROR * bool(c.error) | DIFFERENTIABLE * bool(differentiable) |
-             SCALED * bool(c.tol.scaled))
+             SCALED * bool(c.tol.scaled) | TWICE * bool(twice))
     w.text(c.label)
     w.put("I", flags)
     w.put("5d", c.tol.ulp, c.tol.abs_ulp, c.tol.rtol, c.tol.atol, c.tol.grad)

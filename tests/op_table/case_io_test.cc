@@ -34,7 +34,9 @@ TEST(CaseIo, SeesOneWrongElement) {
       if (a.size() == 0) continue;
       if (a.dtype == DType::kString) a.strings[0] += "x";
       else if (epsilon_of(a.dtype) == 0) a.bytes[0] = char(a.bytes[0] ^ 1);
-      else a.set_component(0, std::isfinite(a.component(0)) ? a.component(0) + 3 + std::fabs(a.component(0)) : 1);
+      else
+        a.set_component(0,
+                        std::isfinite(a.component(0)) ? a.component(0) + 3 + std::fabs(a.component(0)) : 1);
       EXPECT_NE(difference(golden.input, golden.want, wrong), "") << golden.input.name();
       ++seen;
     }

@@ -8,6 +8,7 @@
 #include <set>
 
 #include "rewind/op/table.h"
+#include "tests/support/batching_check.h"
 #include "tests/support/case_run.h"
 #include "tests/support/compare.h"
 #include "tests/support/derivative_check.h"
@@ -40,11 +41,17 @@ class OpFamily : public ::testing::TestWithParam<std::string> {
   }
 
   // The derivative checks: on smooth cases with a gradient, float32 or wider, whose values are finite.
-  void check_derivatives(Verdict (*check)(const Case&)) {
+  void check_derivatives(Verdict (*check)(const Case&)) { check_all(check, suits_derivatives); }
+
+  static bool suits_batching(const Golden& golden) {
+    return !golden.input.expect_error && golden.input.checks == std::vector{Check::kValues};
+  }
+
+  void check_all(Verdict (*check)(const Case&), bool (*suits)(const Golden&)) {
     int passed = 0;
     std::set<std::string> skipped;
     each_case([&](const Golden& golden) {
-      if (!suits_derivatives(golden)) return;
+      if (!suits(golden)) return;
       Verdict v = check(golden.input);
       if (v.status == Verdict::kFailed) ADD_FAILURE() << golden.input.name() << ": " << v.text;
       else if (v.status == Verdict::kSkipped) skipped.insert(golden.input.call.op + ": " + v.text);
@@ -54,7 +61,6 @@ class OpFamily : public ::testing::TestWithParam<std::string> {
     for (auto& text : skipped) std::cout << "  skipped " << text << '\n';
   }
 
- private:
   static bool suits_derivatives(const Golden& golden) {
     const Case& c = golden.input;
     if (!c.smooth || !c.differentiable || c.expect_error || c.wanted.empty()) return false;
@@ -95,7 +101,9 @@ TEST_P(OpFamily, ValuesAndGradientsEqualTensorFlow) {
 
 TEST_P(OpFamily, GradientEqualsDifferences) { check_derivatives(check_numeric_gradient); }
 
-TEST_P(OpFamily, SecondGradientEqualsDifferences) { check_derivatives(check_second_gradient); }
+TEST_P(OpFamily, SecondGradientEqualsDifferences) {
+  check_all(check_second_gradient, [](const Golden& g) { return g.input.twice && suits_derivatives(g); });
+}
 
 TEST_P(OpFamily, ForwardModeEqualsDifferences) {
   if (!has_forward_mode()) GTEST_SKIP() << "the library has no forward mode";
@@ -104,7 +112,7 @@ TEST_P(OpFamily, ForwardModeEqualsDifferences) {
 
 TEST_P(OpFamily, BatchingEqualsLoop) {
   if (!has_batching()) GTEST_SKIP() << "the library has no vectorized_map";
-  check_derivatives(check_batching);
+  check_all(check_batching, suits_batching);
 }
 
 INSTANTIATE_TEST_SUITE_P(Goldens, OpFamily, ::testing::ValuesIn(golden_families()),

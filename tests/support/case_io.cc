@@ -113,6 +113,7 @@ Case read_case(Reader& r) {
   c.expect_error = flags & 2;
   c.differentiable = flags & 4;
   c.tolerance.scaled = flags & 8;
+  c.twice = flags & 16;
   for (double* v :
        {&c.tolerance.ulp, &c.tolerance.abs_ulp, &c.tolerance.rtol, &c.tolerance.atol, &c.tolerance.gradient})
     *v = r.get<double>();

@@ -1,5 +1,6 @@
-// Test cases and results as bytes: what the Python harness sends to capi.cc, and what tests/golden/*.bin
-// hold. Little endian, no padding.
+// clang-format off
+// Test cases and results as bytes: what the Python harness sends to capi.cc, and what tests/golden/*.bin hold.
+// Little endian, no padding.
 //
 //   text    u32 length, bytes
 //   tensor  u32 dtype (TensorFlow's number), u32 rank, i64 dims[rank], elements row-major
@@ -7,18 +8,19 @@
 //   maybe   u8 present, tensor if present
 //   value   by kind: 0 int i64 | 1 float f64 | 2 bool u8 | 3 string text | 4 type u32 |
 //           5 shape i32 rank (-1: unknown), i64 dims (-1: unknown) | 6 tensor
-//   attr    text name, u8 inferred from the inputs, u8 kind, value; a list has kind 16 + k and u32 count,
-//   values input   u8 0, tensor | u8 1, tensor: a resource variable that holds it | u8 2, call, u32 output
-//   index call    text op, u32 count, attrs, u32 count, inputs (list arguments flattened) case    text label,
-//   u32 flags, f64 ulp, abs_ulp, rtol, atol, gradient factor, u32 count, u8 checks[],
+//   attr    text name, u8 inferred from the inputs, u8 kind, value; a list has kind 16 + k, u32 count, values
+//   input   u8 0, tensor | u8 1, tensor: a resource variable that holds it | u8 2, call, u32 output index
+//   call    text op, u32 count, attrs, u32 count, inputs (list arguments flattened)
+//   case    text label, u32 flags, f64 ulp, abs_ulp, rtol, atol, gradient factor, u32 count, u8 checks[],
 //           call, u32 count, maybe output gradients[], u32 count, u32 leaves to differentiate[]
+//   flags   1 smooth | 2 TensorFlow raises | 4 differentiable | 8 scaled tolerance | 16 twice differentiable
 //   result  u8 failed; if so text error class, text message;
 //           else u32 count, maybe outputs[], u32 count, maybe gradients[]
 //   golden  "RWG1", u32 count, then each: u32 size of the rest, case, result
 //
-// Leaves are the tensors and variables of the call, depth first. Outputs end with the variables' values after
-// the call. Resources and variants are absent outputs. Gradients that are IndexedSlices stand there
-// densified.
+// Leaves are the tensors and variables of the call, depth first. Outputs end with the variables' values after the
+// call. Resources and variants are absent outputs. Gradients that are IndexedSlices stand there densified.
+// clang-format on
 #pragma once
 
 #include <cstdint>
@@ -92,6 +94,7 @@ struct Case {
   bool smooth = false;          // numeric derivatives make sense here
   bool expect_error = false;    // TensorFlow raises
   bool differentiable = false;  // TensorFlow gives a gradient for some leaf
+  bool twice = false;           // and that gradient can be differentiated there again
   Tolerance tolerance;
   std::vector<Check> checks;  // one for all outputs, or one an output
   Call call;

@@ -10,6 +10,20 @@
 #include "rewind/tensor/tensor.h"
 #include "rewind/tensor/variable.h"
 
+// Set to 1 when the library has them.
+#ifndef REWIND_TEST_FORWARD_MODE
+#define REWIND_TEST_FORWARD_MODE 0  // rw::ForwardAccumulator
+#endif
+#ifndef REWIND_TEST_BATCHING
+#define REWIND_TEST_BATCHING 0  // rw::vectorized_map
+#endif
+#if REWIND_TEST_FORWARD_MODE
+#include "rewind/autodiff/forward_accumulator.h"
+#endif
+#if REWIND_TEST_BATCHING
+#include "rewind/autodiff/batching.h"
+#endif
+
 namespace rw::test {
 namespace {
 
@@ -229,15 +243,44 @@ Result run_second_gradient(const Case& c, const std::vector<Array>& v) {
   });
 }
 
+#if REWIND_TEST_FORWARD_MODE
+bool has_forward_mode() { return true; }
+Result run_forward(const Case& c, const std::vector<Array>& tangents) {
+  return guarded([&](Result& r, std::string&) {
+    Leaves in(c);
+    std::vector<Tensor> primals, directions;
+    for (size_t k = 0; k < c.wanted.size(); ++k) {
+      primals.push_back(in.tensors[c.wanted[k]]);
+      directions.push_back(to_tensor(tangents[k]));
+    }
+    ForwardAccumulator accumulator(primals, directions);
+    for (auto& y : evaluate(c, in.tensors)) r.outputs.push_back(to_array(accumulator.jvp(y)));
+  });
+}
+#else
 bool has_forward_mode() { return false; }
-Result run_forward(const Case&, const std::vector<Array>&) {
-  return guarded([](Result&, std::string&) { fail_unimplemented("test", "forward mode"); });
-}
+Result run_forward(const Case&, const std::vector<Array>&) { return {}; }
+#endif
 
-bool has_batching() { return false; }
-Result run_batched(const Case&, const std::vector<Array>&) {
-  return guarded([](Result&, std::string&) { fail_unimplemented("test", "batching"); });
+#if REWIND_TEST_BATCHING
+bool has_batching() { return true; }
+Result run_batched(const Case& c, const std::vector<Array>& stacked) {
+  return guarded([&](Result& r, std::string&) {
+    Leaves in(c);
+    std::vector<Tensor> elements;
+    for (auto& a : stacked) elements.push_back(to_tensor(a));
+    auto one = [&](const std::vector<Tensor>& element) {
+      auto tensors = in.tensors;
+      for (size_t k = 0; k < element.size(); ++k) tensors[c.wanted[k]] = element[k];
+      return evaluate(c, tensors);
+    };
+    for (auto& y : vectorized_map(one, elements)) r.outputs.push_back(to_array(y));
+  });
 }
+#else
+bool has_batching() { return false; }
+Result run_batched(const Case&, const std::vector<Array>&) { return {}; }
+#endif
 
 std::string dump_op_table() {
   std::vector<std::string> rows;

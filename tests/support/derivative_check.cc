@@ -6,7 +6,6 @@
 #include <random>
 
 #include "tests/support/case_run.h"
-#include "tests/support/compare.h"
 
 namespace rw::test {
 namespace {
@@ -178,60 +177,6 @@ Verdict check_forward_mode(const Case& c) {
       if (!text.empty())
         return {Verdict::kFailed,
                 "tangent of output " + std::to_string(k) + " element " + std::to_string(i) + ": " + text};
-    }
-  }
-  return {};
-}
-
-Verdict check_batching(const Case& c) {
-  if (!has_batching()) return {Verdict::kSkipped, "no batching"};
-  constexpr int kBatch = 3;
-  Case plain = without_gradients(c);
-  plain.wanted = c.wanted;
-  Verdict verdict;
-  if (cannot_run(run_case(without_gradients(c)), &verdict)) return verdict;
-
-  // Example e rotates each leaf's elements by e: the values stay in the op's domain, and the examples differ.
-  auto inputs = leaves(plain.call);
-  std::vector<Array> stacked;
-  for (auto k : plain.wanted) {
-    const Array& x = inputs[k]->value;
-    auto dims = x.dims;
-    dims.insert(dims.begin(), kBatch);
-    Array all = make_array(x.dtype, dims);
-    for (int64_t i = 0; i < all.num_components(); ++i) {
-      int64_t n = x.num_components(), e = i / n;
-      all.set_component(i, x.component((i + e * (n / x.size())) % n));
-    }
-    stacked.push_back(std::move(all));
-  }
-  Result batched = run_batched(plain, stacked);
-  if (batched.failed) return {Verdict::kFailed, "batched: " + batched.error + ": " + batched.message};
-  for (int e = 0; e < kBatch; ++e) {
-    Case one = without_gradients(plain);
-    auto targets = leaves(one.call);
-    for (size_t k = 0; k < stacked.size(); ++k) {
-      Array& x = targets[plain.wanted[k]]->value;
-      for (int64_t i = 0; i < x.num_components(); ++i)
-        x.set_component(i, stacked[k].component(e * x.num_components() + i));
-    }
-    Result want = run_case(one);
-    if (want.failed) return {Verdict::kSkipped, want.error + ": " + want.message};
-    for (size_t k = 0; k < want.outputs.size(); ++k) {
-      if (!want.outputs[k] || want.outputs[k]->dtype == DType::kString) continue;
-      const Array& w = *want.outputs[k];
-      if (!batched.outputs[k]) return {Verdict::kFailed, "batched output " + std::to_string(k) + " is none"};
-      const Array& all = *batched.outputs[k];
-      auto dims = w.dims;
-      dims.insert(dims.begin(), kBatch);
-      if (all.dims != dims || all.dtype != w.dtype)
-        return {Verdict::kFailed, "batched output is " + all.describe()};
-      Array part = make_array(w.dtype, w.dims);
-      part.bytes = all.bytes.substr(size_t(e) * w.bytes.size(), w.bytes.size());
-      auto text = difference(w, part, c.tolerance, 2);
-      if (!text.empty())
-        return {Verdict::kFailed,
-                "example " + std::to_string(e) + " output " + std::to_string(k) + " " + text};
     }
   }
   return {};

@@ -2,14 +2,9 @@
 // evaluation gives. All run in float64, on the case with its float tensors widened.
 #pragma once
 
-#include "tests/support/case_io.h"
+#include "tests/support/verdict.h"
 
 namespace rw::test {
-
-struct Verdict {
-  enum Status { kPassed, kFailed, kSkipped } status = kPassed;
-  std::string text;  // what failed, or why it was skipped
-};
 
 // The case with every float leaf, output gradient and written type attribute in double (complex in
 // complex128).
@@ -19,6 +14,5 @@ Verdict check_numeric_gradient(const Case& c);  // central differences against t
 Verdict check_second_gradient(
     const Case& c);  // central differences of the gradient against the tape over the tape
 Verdict check_forward_mode(const Case& c);  // directional central difference against the accumulator
-Verdict check_batching(const Case& c);      // vectorized_map against a loop
 
 }  // namespace rw::test

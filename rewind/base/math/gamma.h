@@ -30,8 +30,8 @@ RW_SCALAR D lgamma_positive(D a) {
   const D one = lit<D>(1.0), two = lit<D>(2.0), zero = lit<D>(0.0);
   // Below 3: moved into [1, 2] by one factor, where lgamma(y) = (y - 1) (y - 2) p(y).
   const auto tiny = a<one, middle = a> two;
-  const D y1 = select(tiny, a, select(middle, a - two, a - one));  // y - 1
-  const D y2 = select(tiny, a - one, select(middle, a - lit<D>(3.0), a - two));
+  const D y1 = blend(tiny, a, blend(middle, a - two, a - one));  // y - 1
+  const D y2 = blend(tiny, a - one, blend(middle, a - lit<D>(3.0), a - two));
   const D p = polynomial(
       y1 - lit<D>(0.5), 0.48312895054098089, -0.14595989591430609, 0.062911401074564973,
       -0.031308487501009461, 0.016797098631180869, -0.0094256224486286918, 0.0054464578449660105,
@@ -42,16 +42,16 @@ RW_SCALAR D lgamma_positive(D a) {
   // From 3 on: Stirling's series, moved to 8 or more by the product of five.
   const auto low = a < lit<D>(8.0);
   const D product = a * (a + one) * (a + two) * (a + lit<D>(3.0)) * (a + lit<D>(4.0));
-  const D w = select(low, a + lit<D>(5.0), a);
+  const D w = blend(low, a + lit<D>(5.0), a);
   const auto near = a < lit<D>(3.0);
-  const D factor = select(near, select(tiny, a, select(middle, a - one, one)), select(low, product, one));
+  const D factor = blend(near, blend(tiny, a, blend(middle, a - one, one)), blend(low, product, one));
   const D log_factor = log(factor);
   const D log_w = log(w);
   const D half_log_two_pi = lit<D>(0.91893853320467274178);
   const D series = fma(w, log_w - one, lit<D>(-0.5) * log_w) + (half_log_two_pi + stirling_correction(w));
-  const D far = select(low, series - log_factor, series);
-  const D result = select(near, fma(y1 * y2, p, select(tiny, -log_factor, log_factor)), far);
-  return select(a == zero, lit<D>(kInfinity), select(a < lit<D>(kInfinity), result, a));
+  const D far = blend(low, series - log_factor, series);
+  const D result = blend(near, fma(y1 * y2, p, blend(tiny, -log_factor, log_factor)), far);
+  return blend(a == zero, lit<D>(kInfinity), blend(a < lit<D>(kInfinity), result, a));
 }
 
 // log |Gamma(x)|; infinite at the poles.
@@ -62,9 +62,9 @@ RW_SCALAR T lgamma(T x) {
   const D positive = lgamma_positive(a);
   const auto reflect = y < lit<D>(-0x1p-60);  // closer to 0, Gamma(x) is 1 / x on both sides
   const D sine = abs(sin_of(angle_times_pi(at_most(a, 0x1p49))));
-  const D reflected = log(lit<D>(kPi) / select(reflect, a * sine, lit<D>(1.0))) - positive;
-  const D pole = select(floor(y) == y, lit<D>(kInfinity), reflected);
-  return narrow<T>(select(reflect, pole, select(y == zero, lit<D>(kInfinity), positive)));
+  const D reflected = log(lit<D>(kPi) / blend(reflect, a * sine, lit<D>(1.0))) - positive;
+  const D pole = blend(floor(y) == y, lit<D>(kInfinity), reflected);
+  return narrow<T>(blend(reflect, pole, blend(y == zero, lit<D>(kInfinity), positive)));
 }
 
 // The derivative of lgamma; NaN at the poles.

@@ -12,8 +12,6 @@
 // The polynomial coefficients of this folder come from tools/fit_math.py.
 #pragma once
 
-#include <array>
-#include <bit>
 #include <cstdint>
 
 #define RW_SCALAR [[gnu::always_inline]] inline
@@ -78,10 +76,10 @@ template <class T>
 inline constexpr double kSmallestNormal = kIsDouble<T> ? 0x1p-1022 : 0x1p-126;
 
 // Bit casts and conversions.
-RW_SCALAR std::uint32_t bits(float x) { return std::bit_cast<std::uint32_t>(x); }
-RW_SCALAR std::uint64_t bits(double x) { return std::bit_cast<std::uint64_t>(x); }
-RW_SCALAR float from_bits(std::uint32_t i) { return std::bit_cast<float>(i); }
-RW_SCALAR double from_bits(std::uint64_t i) { return std::bit_cast<double>(i); }
+RW_SCALAR std::uint32_t bits(float x) { return __builtin_bit_cast(std::uint32_t, x); }
+RW_SCALAR std::uint64_t bits(double x) { return __builtin_bit_cast(std::uint64_t, x); }
+RW_SCALAR float from_bits(std::uint32_t i) { return __builtin_bit_cast(float, i); }
+RW_SCALAR double from_bits(std::uint64_t i) { return __builtin_bit_cast(double, i); }
 RW_SCALAR double widen(float x) { return static_cast<double>(x); }
 RW_SCALAR double widen(double x) { return x; }
 template <class T>
@@ -105,6 +103,16 @@ RW_SCALAR double select(bool c, double a, double b) { return c ? a : b; }
 RW_SCALAR std::uint32_t select(bool c, std::uint32_t a, std::uint32_t b) { return c ? a : b; }
 RW_SCALAR std::uint64_t select(bool c, std::uint64_t a, std::uint64_t b) { return c ? a : b; }
 
+// select in arithmetic, for places where the compiler would otherwise split the loop into two paths.
+RW_SCALAR float blend(bool c, float a, float b) {
+  const std::uint32_t mask = -static_cast<std::uint32_t>(c);
+  return from_bits((bits(a) & mask) | (bits(b) & ~mask));
+}
+RW_SCALAR double blend(bool c, double a, double b) {
+  const std::uint64_t mask = -static_cast<std::uint64_t>(c);
+  return from_bits((bits(a) & mask) | (bits(b) & ~mask));
+}
+
 // Fused multiply-add, exactly rounded. Without the instruction, the float one is computed from doubles: their
 // product is exact and their sum is rounded to odd, which makes the second rounding harmless.
 RW_SCALAR double fma(double a, double b, double c) { return __builtin_fma(a, b, c); }
@@ -116,12 +124,12 @@ RW_SCALAR float fma(float a, float b, float c) {
   const double s = p + d;
   const double t = s - p;
   const double lost = (p - (s - t)) + (d - t);
-  const std::uint64_t i = std::bit_cast<std::uint64_t>(s);
+  const std::uint64_t i = __builtin_bit_cast(std::uint64_t, s);
   // Towards zero when what was lost points against s, then set the last bit.
-  const std::uint64_t against = (std::bit_cast<std::uint64_t>(lost) ^ i) >> 63;
+  const std::uint64_t against = (__builtin_bit_cast(std::uint64_t, lost) ^ i) >> 63;
   const std::uint64_t odd = (i - against) | 1;
   const bool inexact = __builtin_fabs(lost) > 0.0;  // false for NaN
-  return static_cast<float>(std::bit_cast<double>(inexact ? odd : i));
+  return static_cast<float>(__builtin_bit_cast(double, inexact ? odd : i));
 }
 #endif
 

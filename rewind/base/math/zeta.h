@@ -8,11 +8,12 @@ namespace rw::scalar {
 
 template <class D>
 struct ZetaSum {
-  D sum, at;
+  D sum, at, n;
 };
 
-// sum over k >= 0 of (q + k)^-x: terms up to q + k > 10, then Euler and Maclaurin's formula. Defined for x >
-// 1, and for negative q when x is an integer; at the poles q = 0, -1, ... infinite for even x, else NaN.
+// sum over k >= 0 of (q + k)^-x: ten terms and those up to q + k = 10, then Euler and Maclaurin's formula.
+// Defined for x > 1, and for negative q when x is an integer; at the poles q = 0, -1, ... infinite for even
+// x, else NaN.
 template <class D>
 RW_SCALAR D zeta_wide(D x, D q) {
   constexpr int kMostTerms = 1 << 20;  // reached only by q far below zero
@@ -20,8 +21,9 @@ RW_SCALAR D zeta_wide(D x, D q) {
   const auto whole = floor(q) == q;
   const auto pole = both(q <= zero, whole);
   const D start = select(either(pole, is_nan(q)), one, q);
-  const ZetaSum<D> s = repeat<kMostTerms>(ZetaSum<D>{zero, start}, [&](ZetaSum<D>& t) RW_SCALAR_LAMBDA {
-    const auto more = t.at <= lit<D>(10.0);
+  const ZetaSum<D> s = repeat<kMostTerms>(ZetaSum<D>{zero, start, zero}, [&](ZetaSum<D>& t) RW_SCALAR_LAMBDA {
+    const auto more = either(t.at <= lit<D>(10.0), t.n < lit<D>(10.0));
+    t.n = t.n + one;
     t.sum = select(more, t.sum + pow(t.at, -x), t.sum);
     t.at = select(more, t.at + one, t.at);
     return more;

@@ -1,0 +1,38 @@
+#include "rewind/autodiff/custom_gradient.h"
+
+#include "rewind/base/error.h"
+#include "rewind/tensor/apply.h"
+#include "rewind/tensor/thread_state.h"
+
+namespace rw {
+
+CustomOutputs::operator Tensor() const {
+  if (list_.size() != 1)
+    fail_invalid("custom_gradient",
+                 "the function has " + std::to_string(list_.size()) + " outputs; index them");
+  return list_[0];
+}
+
+std::vector<Tensor> apply_custom_gradient(const std::function<WithGradient(const std::vector<Tensor>&)>& f,
+                                          const std::vector<Tensor>& inputs) {
+  WithGradient result;
+  {
+    const StopRecording silent;
+    result = f(inputs);
+    // Outputs must be tensors of their own: one that is also an input would be its own derivative.
+    for (Tensor& t : result.outputs) t = apply_one(RW_OP("Identity"), {&t});
+  }
+  std::vector<Tensor> all = inputs;
+  for (const Variable& v : result.variables) all.push_back(v.handle());
+  const CustomBackward backward = [gradient = std::move(result.gradient)](std::span<const Gradient> grads) {
+    std::vector<Tensor> dense;
+    for (const Gradient& g : grads) dense.push_back(g.tensor());
+    return gradient(dense);
+  };
+  const int depth = thread_state().depth;
+  for (Recorder* r = thread_state().recorders; r; r = r->outer)
+    if (r->depth == depth && !r->paused) r->record_custom(all, result.outputs, backward);
+  return result.outputs;
+}
+
+}  // namespace rw

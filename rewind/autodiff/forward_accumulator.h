@@ -1,0 +1,40 @@
+// Forward mode: carries the derivative along one direction beside every value.
+//
+//   rw::ForwardAccumulator acc(x, v);          // x moves in direction v
+//   auto y = f(x);
+//   rw::Tensor jv = acc.jvp(y);                // J_f(x) v
+//
+// With a GradientTape inside it gives Hessian-vector products.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "rewind/autodiff/gradient_tape.h"
+#include "rewind/tensor/tensor.h"
+#include "rewind/tensor/variable.h"
+
+namespace rw {
+
+class ForwardRecorder;
+
+class ForwardAccumulator {
+ public:
+  ForwardAccumulator(const Tensor& primal, const Tensor& tangent);
+  ForwardAccumulator(const Variable& primal, const Tensor& tangent);
+  ForwardAccumulator(const std::vector<Tensor>& primals, const std::vector<Tensor>& tangents);
+  ForwardAccumulator(const std::vector<Variable>& primals, const std::vector<Tensor>& tangents);
+  ~ForwardAccumulator();
+  ForwardAccumulator(const ForwardAccumulator&) = delete;
+  ForwardAccumulator& operator=(const ForwardAccumulator&) = delete;
+
+  // None when the target does not depend on the primals.
+  Gradient jvp(const Tensor& target, UnconnectedGradients unconnected = UnconnectedGradients::NONE) const;
+  std::vector<Gradient> jvp(const std::vector<Tensor>& targets,
+                            UnconnectedGradients unconnected = UnconnectedGradients::NONE) const;
+
+ private:
+  std::unique_ptr<ForwardRecorder> recorder_;
+};
+
+}  // namespace rw

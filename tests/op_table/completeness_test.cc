@@ -1,0 +1,75 @@
+// Every row of the op table has all its parts. A failing test names the ops that lack the part.
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "rewind/autodiff/rule.h"
+#include "rewind/kernel/kernel.h"
+#include "rewind/op/table.h"
+#include "rewind/tensor/variable.h"
+#include "tests/support/case_run.h"
+#include "tests/support/goldens.h"
+
+namespace rw::test {
+namespace {
+
+// Whether a derivative may pass through one of the arguments: floats, and the handles that lead to floats.
+bool may_carry(const Op& op, const std::vector<ArgDef>& args) {
+  constexpr DTypeSet kCarriers = kFloatTypes | kComplexTypes | set_of(DType::kResource, DType::kVariant);
+  for (auto& arg : args) {
+    if (arg.dtype != DType::kInvalid && contains(kCarriers, arg.dtype)) return true;
+    int attr = arg.type_attr >= 0 ? arg.type_attr : arg.type_list_attr;
+    if (attr < 0) continue;
+    DTypeSet allowed = op.attrs[size_t(attr)].allowed_types;
+    if (allowed == 0 || (allowed & kCarriers) != 0) return true;
+  }
+  return false;
+}
+
+// Fails with the names of the rows for which lacks(op) is true.
+template <class Lacks>
+void expect_none(const char* what, Lacks lacks) {
+  std::string names;
+  int count = 0;
+  for (const Op* op : op_table().all()) {
+    if (!lacks(*op)) continue;
+    names += " " + op->name;
+    ++count;
+  }
+  EXPECT_EQ(count, 0) << count << " of " << op_table().all().size() << " ops lack " << what << ":" << names;
+}
+
+TEST(Completeness, ShapeRule) {
+  expect_none("a shape rule", [](const Op& op) { return op.shape_rule == nullptr; });
+}
+
+TEST(Completeness, Kernel) {
+  Variable(constant(1.0f)).value();  // kernels of state ops are registered at the first use of one
+  expect_none("a kernel", [](const Op& op) {
+    return !op.view && !find_kernel(op, DeviceType::kCpu) && !op.rule(RuleSlot::kRuntimeKernel);
+  });
+}
+
+TEST(Completeness, Gradient) {
+  expect_none("a gradient rule, or the word that they have none", [](const Op& op) {
+    return may_carry(op, op.inputs) && may_carry(op, op.outputs) && find_gradient(op) == nullptr;
+  });
+}
+
+TEST(Completeness, Batching) {
+  if (!has_batching()) GTEST_SKIP() << "the library has no vectorized_map";
+  expect_none("a batching rule",
+              [](const Op& op) { return !op.elementwise && !op.rule(RuleSlot::kBatching); });
+}
+
+TEST(Completeness, GoldenCase) {
+  std::set<std::string> covered;
+  for (auto& family : golden_families())
+    for (auto& golden : goldens(family))
+      for (auto& op : ops_of(golden.input.call))
+        if (!golden.input.expect_error) covered.insert(op);
+  expect_none("a golden case", [&](const Op& op) { return covered.count(op.name) == 0; });
+}
+
+}  // namespace
+}  // namespace rw::test
