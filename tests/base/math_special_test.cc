@@ -30,25 +30,34 @@ struct Function {
   std::function<float(float, float, float)> f32;
 };
 
-#define UNARY(name, tolerance)                                          \
-  {#name,                                                               \
-   {tolerance, [](double a, double, double) { return s::name(a); },     \
-    [](float a, float, float) { return s::name(a); }}}
-#define BINARY(name, tolerance)                                         \
-  {#name,                                                               \
-   {tolerance, [](double a, double b, double) { return s::name(a, b); }, \
-    [](float a, float b, float) { return s::name(a, b); }}}
-#define TERNARY(name, tolerance)                                           \
-  {#name,                                                                  \
-   {tolerance, [](double a, double b, double c) { return s::name(a, b, c); }, \
-    [](float a, float b, float c) { return s::name(a, b, c); }}}
+#define UNARY(name, tolerance)                                        \
+  {                                                                   \
+    #name, {                                                          \
+      tolerance, [](double a, double, double) { return s::name(a); }, \
+          [](float a, float, float) { return s::name(a); }            \
+    }                                                                 \
+  }
+#define BINARY(name, tolerance)                                            \
+  {                                                                        \
+    #name, {                                                               \
+      tolerance, [](double a, double b, double) { return s::name(a, b); }, \
+          [](float a, float b, float) { return s::name(a, b); }            \
+    }                                                                      \
+  }
+#define TERNARY(name, tolerance)                                                \
+  {                                                                             \
+    #name, {                                                                    \
+      tolerance, [](double a, double b, double c) { return s::name(a, b, c); }, \
+          [](float a, float b, float c) { return s::name(a, b, c); }            \
+    }                                                                           \
+  }
 
 const std::map<std::string, Function>& functions() {
   static const std::map<std::string, Function> table = {
-      UNARY(lgamma, 1e-13),     UNARY(digamma, 1e-13),    UNARY(erfinv, 1e-13),     UNARY(ndtri, 1e-13),
-      UNARY(bessel_i0, 1e-13),  UNARY(bessel_i0e, 1e-13), UNARY(bessel_i1, 1e-13),  UNARY(bessel_i1e, 1e-13),
-      UNARY(bessel_k0, 1e-13),  UNARY(bessel_k0e, 1e-13), UNARY(bessel_k1, 1e-13),  UNARY(bessel_k1e, 1e-13),
-      BINARY(zeta, 1e-13),      BINARY(polygamma, 1e-13), BINARY(igamma, 1e-12),    BINARY(igammac, 1e-12),
+      UNARY(lgamma, 1e-13),    UNARY(digamma, 1e-13),    UNARY(erfinv, 1e-13),    UNARY(ndtri, 1e-13),
+      UNARY(bessel_i0, 1e-13), UNARY(bessel_i0e, 1e-13), UNARY(bessel_i1, 1e-13), UNARY(bessel_i1e, 1e-13),
+      UNARY(bessel_k0, 1e-13), UNARY(bessel_k0e, 1e-13), UNARY(bessel_k1, 1e-13), UNARY(bessel_k1e, 1e-13),
+      BINARY(zeta, 1e-13),     BINARY(polygamma, 1e-13), BINARY(igamma, 1e-12),   BINARY(igammac, 1e-12),
       TERNARY(betainc, 1e-12),
   };
   return table;
@@ -60,8 +69,8 @@ TEST(MathSpecial, Golden) {
     const Function& f = functions().at(row.name);
     const double got = f.f64(row.a, row.b, row.c);
     const double error = got == row.value ? 0 : std::fabs(got - row.value) / std::fabs(row.value);
-    EXPECT_LE(error, f.tolerance) << row.name << "(" << row.a << ", " << row.b << ", " << row.c << ") = " << got
-                                  << ", want " << row.value;
+    EXPECT_LE(error, f.tolerance) << row.name << "(" << row.a << ", " << row.b << ", " << row.c
+                                  << ") = " << got << ", want " << row.value;
     auto& w = worst[row.name];
     if (!(error <= w.first)) w = {error, row.a};
   }
@@ -75,7 +84,8 @@ TEST(MathSpecial, FloatIsTheRoundedDouble) {
     const Function& f = functions().at(row.name);
     const float a = static_cast<float>(row.a), b = static_cast<float>(row.b), c = static_cast<float>(row.c);
     const float want = static_cast<float>(f.f64(a, b, c)), got = f.f32(a, b, c);
-    EXPECT_TRUE(got == want || (std::isnan(got) && std::isnan(want))) << row.name << " " << a << " " << got << " " << want;
+    EXPECT_TRUE(got == want || (std::isnan(got) && std::isnan(want)))
+        << row.name << " " << a << " " << got << " " << want;
   }
 }
 
@@ -112,21 +122,24 @@ TEST(MathSpecial, Ends) {
       if (wants[i] != 7) expect(name.c_str(), specials[i], 0, 0, wants[i]);  // 7: an ordinary value
     }
   }
-  const double zeta[][3] = {{1, 1, kInf},   {0.5, 1, kNan}, {2, 0, kInf},     {2, -1, kInf},   {3, -2, kNan},
-                            {2.5, -1.5, kNan}, {kInf, 1, 1}, {2, kInf, 0},     {kNan, 1, kNan}, {2, kNan, kNan},
-                            {1, 0, kInf},   {4, -2, kInf},  {kInf, 0.5, kInf}, {kInf, 2, 0}};
+  const double zeta[][3] = {{1, 1, kInf},      {0.5, 1, kNan},    {2, 0, kInf}, {2, -1, kInf},
+                            {3, -2, kNan},     {2.5, -1.5, kNan}, {kInf, 1, 1}, {2, kInf, 0},
+                            {kNan, 1, kNan},   {2, kNan, kNan},   {1, 0, kInf}, {4, -2, kInf},
+                            {kInf, 0.5, kInf}, {kInf, 2, 0}};
   for (const auto& r : zeta) expect("zeta", r[0], r[1], 0, r[2]);
-  const double polygamma[][3] = {{2, 0, kNan}, {1, 0, kInf},    {1, -1, kInf},   {2, -1, kNan},  {1.5, 1, kNan},
-                                 {-1, 1, kNan}, {kNan, 1, kNan}, {1, kNan, kNan}, {1, kInf, 0},  {0, kInf, kInf},
-                                 {0, -1, kNan}, {0, 0, kNan}};
+  const double polygamma[][3] = {{2, 0, kNan},   {1, 0, kInf},    {1, -1, kInf},   {2, -1, kNan},
+                                 {1.5, 1, kNan}, {-1, 1, kNan},   {kNan, 1, kNan}, {1, kNan, kNan},
+                                 {1, kInf, 0},   {0, kInf, kInf}, {0, -1, kNan},   {0, 0, kNan}};
   for (const auto& r : polygamma) expect("polygamma", r[0], r[1], 0, r[2]);
-  const double igamma[][4] = {{0, 0, 0, kNan},     {0, 1, kNan, kNan}, {1, 0, 0, 1},       {-1, 1, kNan, kNan},
-                              {1, -1, kNan, kNan}, {1, kInf, 1, 0},    {kNan, 1, kNan, kNan}, {kInf, 1, 0, 1},
-                              {1, kNan, kNan, kNan}, {0, kInf, kNan, kNan}, {-0.5, 1, kNan, kNan}};
+  const double igamma[][4] = {{0, 0, 0, kNan},       {0, 1, kNan, kNan},   {1, 0, 0, 1},
+                              {-1, 1, kNan, kNan},   {1, -1, kNan, kNan},  {1, kInf, 1, 0},
+                              {kNan, 1, kNan, kNan}, {kInf, 1, 0, 1},      {1, kNan, kNan, kNan},
+                              {0, kInf, kNan, kNan}, {-0.5, 1, kNan, kNan}};
   for (const auto& r : igamma) expect("igamma", r[0], r[1], 0, r[2]), expect("igammac", r[0], r[1], 0, r[3]);
-  const double betainc[][4] = {{1, 1, 0, 0},      {1, 1, 1, 1},       {0, 1, 0.5, kNan},  {1, 0, 0.5, kNan},
-                               {-1, 1, 0.5, kNan}, {1, 1, -0.1, kNan}, {1, 1, 1.1, kNan},  {kNan, 1, 0.5, kNan},
-                               {kInf, 1, 0.5, kNan}, {1, kInf, 0.5, kNan}, {0, 1, 0, kNan}, {2, 3, 0, 0}};
+  const double betainc[][4] = {{1, 1, 0, 0},         {1, 1, 1, 1},         {0, 1, 0.5, kNan},
+                               {1, 0, 0.5, kNan},    {-1, 1, 0.5, kNan},   {1, 1, -0.1, kNan},
+                               {1, 1, 1.1, kNan},    {kNan, 1, 0.5, kNan}, {kInf, 1, 0.5, kNan},
+                               {1, kInf, 0.5, kNan}, {0, 1, 0, kNan},      {2, 3, 0, 0}};
   for (const auto& r : betainc) expect("betainc", r[0], r[1], r[2], r[3]);
 }
 

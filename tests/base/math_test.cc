@@ -40,7 +40,8 @@ std::vector<T> arguments(double lo, double hi, int count) {
   const double limit = std::max(std::fabs(lo), std::fabs(hi));
   for (int i = 0; i < count; ++i) {
     out.push_back(static_cast<T>(lo + (hi - lo) * ((i + unit(random)) / count)));
-    const double small = limit * std::exp2(-(std::is_same_v<T, float> ? 60.0 : 300.0) * unit(random) * unit(random));
+    const double small =
+        limit * std::exp2(-(std::is_same_v<T, float> ? 60.0 : 300.0) * unit(random) * unit(random));
     for (const double v : {small, -small, 1 + small, 1 - small}) {
       if (v >= lo && v <= hi) out.push_back(static_cast<T>(v));
     }
@@ -58,7 +59,8 @@ void sweep(const char* name, Ours ours, Wide wide, double lo, double hi, double 
     const double e = ulps(ours(x), static_cast<W>(wide(static_cast<W>(x))));
     if (e > worst) worst = e, at = x;
   }
-  if (std::getenv("RW_SHOW_ULP")) std::printf("%-10s %-6s %8.3f ulp at %a\n", name, sizeof(T) == 4 ? "float" : "double", worst, double(at));
+  if (std::getenv("RW_SHOW_ULP"))
+    std::printf("%-10s %-6s %8.3f ulp at %a\n", name, sizeof(T) == 4 ? "float" : "double", worst, double(at));
   EXPECT_LE(worst, bound) << name << " at " << at << " in [" << lo << ", " << hi << "]: got " << ours(at)
                           << ", want " << static_cast<double>(wide(static_cast<W>(at)));
 }
@@ -157,7 +159,9 @@ void sweep_pow(double x_lo, double x_hi, double y_lo, double y_hi, double bound,
     const double e = ulps(s::pow(x, y), static_cast<W>(std::pow(static_cast<W>(x), static_cast<W>(y))));
     if (e > worst) worst = e, at_x = x, at_y = y;
   }
-  if (std::getenv("RW_SHOW_ULP")) std::printf("pow %-6s %8.3f ulp at %a %a\n", sizeof(T) == 4 ? "float" : "double", worst, double(at_x), double(at_y));
+  if (std::getenv("RW_SHOW_ULP"))
+    std::printf("pow %-6s %8.3f ulp at %a %a\n", sizeof(T) == 4 ? "float" : "double", worst, double(at_x),
+                double(at_y));
   EXPECT_LE(worst, bound) << at_x << " " << at_y << " got " << s::pow(at_x, at_y);
 }
 
@@ -205,7 +209,9 @@ void sweep_atan2(double bound) {
   for (int i = 0; i < kMany; ++i) {
     const auto draw = [&] {
       const double v = std::uniform_real_distribution<double>(-1, 1)(random);
-      const int exponent = random() % 2 ? 0 : static_cast<int>(random() % (sizeof(T) == 4 ? 250 : 2000)) - (sizeof(T) == 4 ? 125 : 1000);
+      const int exponent = random() % 2 ? 0
+                                        : static_cast<int>(random() % (sizeof(T) == 4 ? 250 : 2000)) -
+                                              (sizeof(T) == 4 ? 125 : 1000);
       return static_cast<T>(std::ldexp(v, exponent));
     };
     const T y = draw(), x = draw();
@@ -222,7 +228,9 @@ TEST(Math, Atan2Accuracy) {
 }
 
 template <class T>
-bool same(T x, T y) { return (std::isnan(x) && std::isnan(y)) || (x == y && std::signbit(x) == std::signbit(y)); }
+bool same(T x, T y) {
+  return (std::isnan(x) && std::isnan(y)) || (x == y && std::signbit(x) == std::signbit(y));
+}
 
 template <class T>
 struct Specials {
@@ -232,8 +240,9 @@ struct Specials {
   static constexpr T kMin = std::numeric_limits<T>::min();
   static constexpr T kTiny = std::numeric_limits<T>::denorm_min();
   std::vector<T> all() const {
-    return {T(0), -T(0), T(1), T(-1), T(0.5), T(-0.5), T(2), T(-2), T(3), T(-3), T(2.5), T(-2.5), kInf, -kInf, kNan,
-            kMax, -kMax, kMin, -kMin, kTiny, -kTiny, kMin / 2, T(100), T(-100), T(1e4), T(-1e4)};
+    return {T(0),  -T(0),  T(1),    T(-1),    T(0.5), T(-0.5), T(2),   T(-2),  T(3),
+            T(-3), T(2.5), T(-2.5), kInf,     -kInf,  kNan,    kMax,   -kMax,  kMin,
+            -kMin, kTiny,  -kTiny,  kMin / 2, T(100), T(-100), T(1e4), T(-1e4)};
   }
 };
 
@@ -247,9 +256,9 @@ void specials_like_libm() {
     T (*libm)(T);
   } const rows[] = {
 #define ROW(f) {#f, [](T x) -> T { return s::f(x); }, [](T x) -> T { return std::f(x); }},
-      ROW(exp) ROW(exp2) ROW(expm1) ROW(log) ROW(log1p) ROW(log2) ROW(log10) ROW(sin) ROW(cos) ROW(tan) ROW(asin)
-          ROW(acos) ROW(atan) ROW(sinh) ROW(cosh) ROW(tanh) ROW(asinh) ROW(acosh) ROW(atanh) ROW(erf) ROW(erfc)
-              ROW(sqrt) ROW(floor) ROW(ceil) ROW(trunc) ROW(rint) ROW(lgamma)
+      ROW(exp) ROW(exp2) ROW(expm1) ROW(log) ROW(log1p) ROW(log2) ROW(log10) ROW(sin) ROW(cos) ROW(tan)
+          ROW(asin) ROW(acos) ROW(atan) ROW(sinh) ROW(cosh) ROW(tanh) ROW(asinh) ROW(acosh) ROW(atanh)
+              ROW(erf) ROW(erfc) ROW(sqrt) ROW(floor) ROW(ceil) ROW(trunc) ROW(rint)
 #undef ROW
   };
   for (const auto& row : rows) {
@@ -259,7 +268,8 @@ void specials_like_libm() {
       if (exact) {
         EXPECT_TRUE(same(got, want)) << row.name << "(" << x << ") = " << got << ", want " << want;
       } else {
-        EXPECT_LE(ulps(got, static_cast<LD>(want)), 4.0) << row.name << "(" << x << ") = " << got << ", want " << want;
+        EXPECT_LE(ulps(got, static_cast<LD>(want)), 4.0)
+            << row.name << "(" << x << ") = " << got << ", want " << want;
       }
     }
   }
@@ -268,7 +278,8 @@ void specials_like_libm() {
     T (*ours)(T, T);
     T (*libm)(T, T);
   } const binary[] = {
-#define ROW(ours, theirs) {#ours, [](T x, T y) -> T { return s::ours(x, y); }, [](T x, T y) -> T { return std::theirs(x, y); }},
+#define ROW(ours, theirs) \
+  {#ours, [](T x, T y) -> T { return s::ours(x, y); }, [](T x, T y) -> T { return std::theirs(x, y); }},
       ROW(pow, pow) ROW(atan2, atan2) ROW(trunc_mod, fmod) ROW(nextafter, nextafter)
 #undef ROW
   };
@@ -277,9 +288,11 @@ void specials_like_libm() {
       for (const T y : Specials<T>().all()) {
         const T want = row.libm(x, y), got = row.ours(x, y);
         if (std::isnan(want) || std::isinf(want) || want == 0) {
-          EXPECT_TRUE(same(got, want)) << row.name << "(" << x << ", " << y << ") = " << got << ", want " << want;
+          EXPECT_TRUE(same(got, want))
+              << row.name << "(" << x << ", " << y << ") = " << got << ", want " << want;
         } else {
-          EXPECT_LE(ulps(got, static_cast<LD>(want)), 4.0) << row.name << "(" << x << ", " << y << ") = " << got << ", want " << want;
+          EXPECT_LE(ulps(got, static_cast<LD>(want)), 4.0)
+              << row.name << "(" << x << ", " << y << ") = " << got << ", want " << want;
         }
       }
     }
@@ -303,7 +316,8 @@ void activations() {
   EXPECT_EQ(s::elu(-inf), T(-1));
   EXPECT_EQ(s::elu(T(3)), T(3));
   EXPECT_EQ(s::selu(-inf), static_cast<T>(-1.7580993408473768599));
-  for (const T y : {s::sigmoid(nan), s::softplus(nan), s::elu(nan), s::selu(nan), s::relu(nan), s::relu6(nan), s::sign(nan)}) {
+  for (const T y : {s::sigmoid(nan), s::softplus(nan), s::elu(nan), s::selu(nan), s::relu(nan), s::relu6(nan),
+                    s::sign(nan)}) {
     EXPECT_TRUE(std::isnan(y));
   }
   EXPECT_EQ(s::relu6(T(7)), T(6));
@@ -339,7 +353,8 @@ void remainders() {
     };
     const T x = draw(), y = draw();
     const T want = std::fmod(x, y);
-    ASSERT_TRUE(same(s::trunc_mod(x, y), want)) << x << " mod " << y << " = " << s::trunc_mod(x, y) << ", want " << want;
+    ASSERT_TRUE(same(s::trunc_mod(x, y), want))
+        << x << " mod " << y << " = " << s::trunc_mod(x, y) << ", want " << want;
     const T floored = want != 0 && (want < 0) != (y < 0) ? want + y : want;
     ASSERT_TRUE(same(s::floor_mod(x, y), floored)) << x << " floor_mod " << y;
   }
@@ -366,7 +381,17 @@ template <class I>
 void integers() {
   namespace n = s::integer;
   const I lowest = std::numeric_limits<I>::min(), most = std::numeric_limits<I>::max();
-  const std::vector<I> values = {lowest, static_cast<I>(lowest + 1), I(0), I(1), I(2), I(3), I(7), static_cast<I>(-1), static_cast<I>(-2), static_cast<I>(-7), most};
+  const std::vector<I> values = {lowest,
+                                 static_cast<I>(lowest + 1),
+                                 I(0),
+                                 I(1),
+                                 I(2),
+                                 I(3),
+                                 I(7),
+                                 static_cast<I>(-1),
+                                 static_cast<I>(-2),
+                                 static_cast<I>(-7),
+                                 most};
   for (const I x : values) {
     for (const I y : values) {
       if (y == 0) continue;

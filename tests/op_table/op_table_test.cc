@@ -105,15 +105,9 @@ TEST_P(OpFamily, SecondGradientEqualsDifferences) {
   check_all(check_second_gradient, [](const Golden& g) { return g.input.twice && suits_derivatives(g); });
 }
 
-TEST_P(OpFamily, ForwardModeEqualsDifferences) {
-  if (!has_forward_mode()) GTEST_SKIP() << "the library has no forward mode";
-  check_derivatives(check_forward_mode);
-}
+TEST_P(OpFamily, ForwardModeEqualsDifferences) { check_derivatives(check_forward_mode); }
 
-TEST_P(OpFamily, BatchingEqualsLoop) {
-  if (!has_batching()) GTEST_SKIP() << "the library has no vectorized_map";
-  check_all(check_batching, suits_batching);
-}
+TEST_P(OpFamily, BatchingEqualsLoop) { check_all(check_batching, suits_batching); }
 
 INSTANTIATE_TEST_SUITE_P(Goldens, OpFamily, ::testing::ValuesIn(golden_families()),
                          [](const auto& info) { return info.param; });

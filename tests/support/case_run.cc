@@ -3,26 +3,14 @@
 #include <algorithm>
 #include <cstring>
 
+#include "rewind/autodiff/batching.h"
+#include "rewind/autodiff/forward_accumulator.h"
 #include "rewind/autodiff/gradient_tape.h"
 #include "rewind/base/error.h"
 #include "rewind/op/table.h"
 #include "rewind/tensor/apply.h"
 #include "rewind/tensor/tensor.h"
 #include "rewind/tensor/variable.h"
-
-// Set to 1 when the library has them.
-#ifndef REWIND_TEST_FORWARD_MODE
-#define REWIND_TEST_FORWARD_MODE 0  // rw::ForwardAccumulator
-#endif
-#ifndef REWIND_TEST_BATCHING
-#define REWIND_TEST_BATCHING 0  // rw::vectorized_map
-#endif
-#if REWIND_TEST_FORWARD_MODE
-#include "rewind/autodiff/forward_accumulator.h"
-#endif
-#if REWIND_TEST_BATCHING
-#include "rewind/autodiff/batching.h"
-#endif
 
 namespace rw::test {
 namespace {
@@ -243,27 +231,26 @@ Result run_second_gradient(const Case& c, const std::vector<Array>& v) {
   });
 }
 
-#if REWIND_TEST_FORWARD_MODE
-bool has_forward_mode() { return true; }
 Result run_forward(const Case& c, const std::vector<Array>& tangents) {
-  return guarded([&](Result& r, std::string&) {
+  return guarded([&](Result& r, std::string& stage) {
     Leaves in(c);
     std::vector<Tensor> primals, directions;
+    std::vector<Variable> variables;
     for (size_t k = 0; k < c.wanted.size(); ++k) {
-      primals.push_back(in.tensors[c.wanted[k]]);
+      auto& variable = in.variables[c.wanted[k]];
+      if (variable.defined()) variables.push_back(variable);
+      else primals.push_back(in.tensors[c.wanted[k]]);
       directions.push_back(to_tensor(tangents[k]));
     }
-    ForwardAccumulator accumulator(primals, directions);
-    for (auto& y : evaluate(c, in.tensors)) r.outputs.push_back(to_array(accumulator.jvp(y)));
+    if (!variables.empty() && !primals.empty())
+      fail_unimplemented("test", "tensors and variables move together");
+    auto accumulator = variables.empty() ? std::make_unique<ForwardAccumulator>(primals, directions)
+                                         : std::make_unique<ForwardAccumulator>(variables, directions);
+    stage = "forward: ";
+    for (auto& y : evaluate(c, in.tensors)) r.outputs.push_back(to_array(accumulator->jvp(y)));
   });
 }
-#else
-bool has_forward_mode() { return false; }
-Result run_forward(const Case&, const std::vector<Array>&) { return {}; }
-#endif
 
-#if REWIND_TEST_BATCHING
-bool has_batching() { return true; }
 Result run_batched(const Case& c, const std::vector<Array>& stacked) {
   return guarded([&](Result& r, std::string&) {
     Leaves in(c);
@@ -277,10 +264,6 @@ Result run_batched(const Case& c, const std::vector<Array>& stacked) {
     for (auto& y : vectorized_map(one, elements)) r.outputs.push_back(to_array(y));
   });
 }
-#else
-bool has_batching() { return false; }
-Result run_batched(const Case&, const std::vector<Array>&) { return {}; }
-#endif
 
 std::string dump_op_table() {
   std::vector<std::string> rows;

@@ -15,16 +15,13 @@ Result run_case(const Case& c);
 // sum_k <v[k], gradient of the k-th wanted leaf>.
 Result run_second_gradient(const Case& c, const std::vector<Array>& v);
 
-// Forward mode: tangents[k] belongs to the k-th wanted leaf; the result's outputs are the outputs' tangents.
+// Forward mode: tangents[k] belongs to the k-th wanted leaf; the result's outputs are the outputs' tangents
+// (none: zero).
 Result run_forward(const Case& c, const std::vector<Array>& tangents);
 
 // The op under vectorized_map over the wanted leaves, each stacked along a new axis 0; other leaves are
 // shared.
 Result run_batched(const Case& c, const std::vector<Array>& stacked);
-
-// False while the library lacks the feature: the checks that need it are then left out.
-bool has_forward_mode();
-bool has_batching();
 
 // The op table as text, one row a line.
 std::string dump_op_table();

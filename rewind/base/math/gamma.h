@@ -28,10 +28,13 @@ RW_SCALAR D stirling_correction(D x) {  // x >= 8
 template <class D>
 RW_SCALAR D lgamma_positive(D a) {
   const D one = lit<D>(1.0), two = lit<D>(2.0), zero = lit<D>(0.0);
-  // Below 3: moved into [1, 2] by one factor, where lgamma(y) = (y - 1) (y - 2) p(y).
-  const auto tiny = a<one, middle = a> two;
-  const D y1 = blend(tiny, a, blend(middle, a - two, a - one));  // y - 1
-  const D y2 = blend(tiny, a - one, blend(middle, a - lit<D>(3.0), a - two));
+  const D three = lit<D>(3.0), four = lit<D>(4.0);
+  // Below 4: moved into [1, 2] by factors, where lgamma(y) = (y - 1) (y - 2) p(y).
+  const auto tiny = a < one;
+  const auto middle = a > two;
+  const auto upper = a > three;
+  const D y1 = blend(tiny, a, blend(upper, a - three, blend(middle, a - two, a - one)));  // y - 1
+  const D y2 = blend(tiny, a - one, blend(upper, a - four, blend(middle, a - three, a - two)));
   const D p = polynomial(
       y1 - lit<D>(0.5), 0.48312895054098089, -0.14595989591430609, 0.062911401074564973,
       -0.031308487501009461, 0.016797098631180869, -0.0094256224486286918, 0.0054464578449660105,
@@ -39,12 +42,13 @@ RW_SCALAR D lgamma_positive(D a) {
       -0.00043799190304631673, 0.00027127285294083447, -0.00016892745561170962, 0.00010566120833864645,
       -6.6091356312600602e-5, 4.155606487737407e-5, -2.7360764650017116e-5, 1.757847646901284e-5,
       -8.0718385902309143e-6, 4.7323608761030283e-6, -7.9767402379249714e-6, 5.3938608871364748e-6);
-  // From 3 on: Stirling's series, moved to 8 or more by the product of five.
+  // From 4 on: Stirling's series, moved to 8 or more by the product of five.
   const auto low = a < lit<D>(8.0);
-  const D product = a * (a + one) * (a + two) * (a + lit<D>(3.0)) * (a + lit<D>(4.0));
+  const D product = a * (a + one) * (a + two) * (a + three) * (a + four);
   const D w = blend(low, a + lit<D>(5.0), a);
-  const auto near = a < lit<D>(3.0);
-  const D factor = blend(near, blend(tiny, a, blend(middle, a - one, one)), blend(low, product, one));
+  const auto near = a < four;
+  const D moved_by = blend(upper, (a - one) * (a - two), a - one);
+  const D factor = blend(near, blend(tiny, a, blend(middle, moved_by, one)), blend(low, product, one));
   const D log_factor = log(factor);
   const D log_w = log(w);
   const D half_log_two_pi = lit<D>(0.91893853320467274178);

@@ -29,10 +29,11 @@ RW_SCALAR T trunc_mod(T x, T y) {
   constexpr int kSteps = kIsDouble<T> ? 48 : 8;
   const D zero = lit<D>(0.0);
   const D divisor = abs(widen(y));
-  const D far = divisor * lit<D>(0x1p512);  // only doubles have quotients that overflow
+  // Quotients of doubles may overflow: then multiples of y are subtracted first.
+  const D far = divisor * lit<D>(0x1p700), farther = far * lit<D>(0x1p700);
   const D rest = repeat<kSteps>(abs(widen(x)), [&](D& r) RW_SCALAR_LAMBDA {
-    const auto is_far = both(abs(r) > far, lit<D>(kIsDouble<T> ? 1.0 : 0.0) > zero);
-    const D step = select(is_far, far, divisor);
+    D step = divisor;
+    if constexpr (kIsDouble<T>) step = select(abs(r) > farther, farther, select(abs(r) > far, far, divisor));
     r = fma(-trunc(r / step), step, r);
     return abs(r) >= divisor;
   });

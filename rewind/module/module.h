@@ -1,0 +1,108 @@
+// Module: a named thing that owns variables and other modules. Its members are found through one line:
+//
+//   struct Dense : rw::Module {
+//     rw::Variable w, b;
+//     Dense(int64_t in, int64_t out) : Module("dense"), w(rw::random::normal({in, out})), b(rw::zeros({out})) {}
+//     rw::Tensor operator()(const rw::Tensor& x) { return rw::matmul(x, w) + b; }
+//     RW_TRACK(w, b)
+//   };
+//
+// Members may be variables, modules, pointers to modules, and vectors, arrays, optionals and maps of these; others are
+// passed over. Order is TensorFlow's: own variables by member name, then those of the submodules, breadth first.
+#pragma once
+
+#include <array>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <vector>
+
+#include "rewind/tensor/name_scope.h"
+#include "rewind/tensor/variable.h"
+
+namespace rw {
+
+class Module;
+
+// One tracked leaf: a variable or a module, with the path of members that leads to it ("layers/0").
+struct TrackedChild {
+  std::string path;
+  Variable variable;
+  Module* module = nullptr;
+};
+
+class ChildCollector {
+ public:
+  // `names` is the list of members as written in RW_TRACK.
+  template <class... M>
+  void members(std::string_view names, M&... m) {
+    (add(next_name(&names), m), ...);
+  }
+  std::vector<TrackedChild> take() { return std::move(children_); }
+
+ private:
+  static std::string next_name(std::string_view* names);
+
+  template <class M>
+  void add(const std::string& path, M& m) {
+    using T = std::remove_const_t<M>;
+    if constexpr (std::is_same_v<T, Variable>) {
+      if (m.defined()) children_.push_back({path, m, nullptr});
+    } else if constexpr (std::is_base_of_v<Module, T>) {
+      children_.push_back({path, {}, const_cast<T*>(&m)});
+    } else if constexpr (requires { typename T::mapped_type; }) {
+      for (auto& [key, value] : m) add(path + "/" + key_text(key), value);
+    } else if constexpr (requires { m.has_value(); }) {
+      if (m.has_value()) add(path, *m);
+    } else if constexpr (requires { m.get(); *m; }) {
+      if (m.get()) add(path, *m);
+    } else if constexpr (std::is_pointer_v<T> && std::is_base_of_v<Module, std::remove_pointer_t<T>>) {
+      if (m) add(path, *m);
+    } else if constexpr (requires { m.begin(); m.size(); } && !std::is_same_v<T, std::string> &&
+                         !std::is_same_v<T, Tensor>) {
+      size_t i = 0;
+      for (auto& e : m) add(path + "/" + std::to_string(i++), e);
+    }
+  }
+  static std::string key_text(const std::string& key) { return key; }
+  template <class K>
+  static std::string key_text(const K& key) {
+    return std::to_string(key);
+  }
+
+  std::vector<TrackedChild> children_;
+};
+
+class Module {
+ public:
+  // An empty name is the class's own in snake_case.
+  explicit Module(std::string name = "");
+  virtual ~Module() = default;
+
+  const std::string& name() const;
+  std::vector<Variable> variables() const;
+  std::vector<Variable> trainable_variables() const;
+  std::vector<Variable> non_trainable_variables() const;
+  std::vector<Module*> submodules() const;  // without this one
+  // Members in the order of their names, as RW_TRACK lists them.
+  std::vector<TrackedChild> children() const;
+
+  virtual void visit_members(ChildCollector& collector) { (void)collector; }
+
+ private:
+  mutable std::string name_;
+};
+
+}  // namespace rw
+
+// Lists a module's members; RW_TRACK_WITH(Base, ...) adds them to those of a base class.
+#define RW_TRACK(...) \
+  void visit_members(::rw::ChildCollector& collector) override { collector.members(#__VA_ARGS__, __VA_ARGS__); }
+#define RW_TRACK_WITH(Base, ...)                                   \
+  void visit_members(::rw::ChildCollector& collector) override {   \
+    Base::visit_members(collector);                                \
+    collector.members(#__VA_ARGS__, __VA_ARGS__);                  \
+  }

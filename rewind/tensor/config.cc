@@ -1,0 +1,46 @@
+#include "rewind/tensor/config.h"
+
+#include "rewind/device/device.h"
+#include "rewind/device/parallel.h"
+#include "rewind/runtime/eager.h"
+
+namespace rw {
+namespace {
+thread_local Device* t_device = nullptr;
+}
+
+DeviceScope::DeviceScope(std::string_view name) : outer_(t_device) { t_device = &find_device(name); }
+DeviceScope::~DeviceScope() { t_device = static_cast<Device*>(outer_); }
+
+namespace config {
+
+std::vector<PhysicalDevice> list_physical_devices(std::string_view device_type) {
+  std::vector<PhysicalDevice> list;
+  for (const Device* d : list_devices()) {
+    const std::string type = d->name().substr(0, d->name().find(':'));
+    if (device_type.empty() || device_type == type) list.push_back({"/physical_device:" + d->name(), type});
+  }
+  return list;
+}
+
+namespace threading {
+void set_intra_op_parallelism_threads(int count) { set_num_threads(count); }
+int get_intra_op_parallelism_threads() { return num_threads(); }
+}  // namespace threading
+}  // namespace config
+
+namespace debugging {
+void set_log_device_placement(bool enabled) { rw::set_log_device_placement(enabled); }
+}  // namespace debugging
+
+namespace memory {
+
+Stats stats(std::string_view device) {
+  const MemoryStats s = find_device(device).allocator().stats();
+  return {s.in_use, s.peak, s.reserved, s.limit};
+}
+void reset_peak(std::string_view device) { find_device(device).allocator().reset_peak(); }
+void trim(std::string_view device) { find_device(device).allocator().trim(); }
+
+}  // namespace memory
+}  // namespace rw

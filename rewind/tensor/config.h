@@ -1,0 +1,57 @@
+// Settings of the process and the thread: devices, threads, logging.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace rw {
+
+struct PhysicalDevice {
+  std::string name;         // "/physical_device:CPU:0"
+  std::string device_type;  // "CPU"
+};
+
+// Ops made while it lives run on the device of this name; throws NotFoundError when there is none.
+class DeviceScope {
+ public:
+  explicit DeviceScope(std::string_view name);
+  ~DeviceScope();
+  DeviceScope(const DeviceScope&) = delete;
+  DeviceScope& operator=(const DeviceScope&) = delete;
+
+ private:
+  void* outer_;
+};
+// auto scope = rw::device("CPU:0");
+inline DeviceScope device(std::string_view name) { return DeviceScope(name); }
+
+namespace config {
+// All of them, or those of a type ("CPU").
+std::vector<PhysicalDevice> list_physical_devices(std::string_view device_type = "");
+namespace threading {
+// Threads that one op may use; 0: as many as there are cores. Results do not depend on it.
+void set_intra_op_parallelism_threads(int count);
+int get_intra_op_parallelism_threads();
+}  // namespace threading
+}  // namespace config
+
+namespace debugging {
+// Prints where each op runs, to stderr.
+void set_log_device_placement(bool enabled);
+}  // namespace debugging
+
+namespace memory {
+struct Stats {
+  int64_t current = 0;   // bytes held by tensors
+  int64_t peak = 0;      // the largest since the start or the last reset
+  int64_t reserved = 0;  // current plus what is cached for reuse
+  int64_t limit = 0;
+};
+Stats stats(std::string_view device = "CPU:0");
+void reset_peak(std::string_view device = "CPU:0");
+// Gives cached blocks back to the system.
+void trim(std::string_view device = "CPU:0");
+}  // namespace memory
+
+}  // namespace rw
