@@ -10,6 +10,7 @@ namespace rw {
   namespace name {                  \
   const UnaryRow* unary_rows();     \
   const BinaryRow* binary_rows();   \
+  const NnLoops* nn_loops();        \
   }
 RW_DECLARE_ISA(isa_base)
 #ifdef __x86_64__
@@ -46,10 +47,10 @@ int level() {
 const IsaLoops& isa_loops() {
   static const IsaLoops loops = [] {
 #ifdef __x86_64__
-    if (level() == 2) return IsaLoops{isa_v4::unary_rows(), isa_v4::binary_rows()};
-    if (level() == 1) return IsaLoops{isa_v3::unary_rows(), isa_v3::binary_rows()};
+    if (level() == 2) return IsaLoops{isa_v4::unary_rows(), isa_v4::binary_rows(), isa_v4::nn_loops()};
+    if (level() == 1) return IsaLoops{isa_v3::unary_rows(), isa_v3::binary_rows(), isa_v3::nn_loops()};
 #endif
-    return IsaLoops{isa_base::unary_rows(), isa_base::binary_rows()};
+    return IsaLoops{isa_base::unary_rows(), isa_base::binary_rows(), isa_base::nn_loops()};
   }();
   return loops;
 }

@@ -25,10 +25,13 @@ struct BinaryRow {
   BinaryLoop loop;
 };
 
+struct NnLoops;  // nn.h
+
 // What each instruction set offers. Rows end with op == nullptr.
 struct IsaLoops {
   const UnaryRow* unary;
   const BinaryRow* binary;
+  const NnLoops* nn;
 };
 
 // The set for this machine; REWIND_ISA=base|v3|v4 in the environment asks for a smaller one.
