@@ -11,6 +11,7 @@ namespace rw {
   const UnaryRow* unary_rows();     \
   const BinaryRow* binary_rows();   \
   const NnLoops* nn_loops();        \
+  const GemmBlocks* gemm_blocks();  \
   }
 RW_DECLARE_ISA(isa_base)
 #ifdef __x86_64__
@@ -44,13 +45,21 @@ int level() {
 
 }  // namespace
 
+#define RW_LOOPS_OF(name)            \
+  IsaLoops {                         \
+    .unary = name::unary_rows(),     \
+    .binary = name::binary_rows(),   \
+    .nn = name::nn_loops(),          \
+    .gemm = name::gemm_blocks(),     \
+  }
+
 const IsaLoops& isa_loops() {
   static const IsaLoops loops = [] {
 #ifdef __x86_64__
-    if (level() == 2) return IsaLoops{isa_v4::unary_rows(), isa_v4::binary_rows(), isa_v4::nn_loops()};
-    if (level() == 1) return IsaLoops{isa_v3::unary_rows(), isa_v3::binary_rows(), isa_v3::nn_loops()};
+    if (level() == 2) return RW_LOOPS_OF(isa_v4);
+    if (level() == 1) return RW_LOOPS_OF(isa_v3);
 #endif
-    return IsaLoops{isa_base::unary_rows(), isa_base::binary_rows(), isa_base::nn_loops()};
+    return RW_LOOPS_OF(isa_base);
   }();
   return loops;
 }

@@ -27,11 +27,21 @@ struct BinaryRow {
 
 struct NnLoops;  // nn.h
 
+// A matrix product by tiles of rows x cols over packed panels; see isa/gemm.cc.
+struct GemmBlocks {
+  int rows, cols;
+  int64_t acc_bytes;  // of the type that sums are kept in
+  void (*pack)(const void* x, int64_t step, int64_t depth_step, int64_t count, int64_t depth, int width, void* packed);
+  void (*tile)(const void* a, const void* b, int64_t depth, void* c, int64_t ldc, int rows, int cols, bool add);
+  void (*finish)(const void* acc, void* out, int64_t n);  // from sums to elements
+};
+
 // What each instruction set offers. Rows end with op == nullptr.
 struct IsaLoops {
   const UnaryRow* unary;
   const BinaryRow* binary;
   const NnLoops* nn;
+  const GemmBlocks* gemm;  // by dtype
 };
 
 // The set for this machine; REWIND_ISA=base|v3|v4 in the environment asks for a smaller one.

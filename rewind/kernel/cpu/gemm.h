@@ -1,0 +1,54 @@
+// Matrix products on raw memory: c[i] = op(a[i]) op(b[i]) for a batch of row-major matrices. The bits of a
+// product depend on its sizes, types, transposes and values; not on the number of threads.
+#pragma once
+
+#include "rewind/kernel/kernel.h"
+
+namespace rw {
+
+// A kernel's scratch memory that a sequence of products shares. It holds one request at a time.
+class Workspace {
+ public:
+  explicit Workspace(KernelContext& ctx) : ctx_(ctx) {}
+  char* room(size_t bytes) {  // aligned to a cache line
+    if (bytes > size_) {
+      char* memory = ctx_.scratch<char>(bytes + 64);
+      data_ = memory + (64 - reinterpret_cast<uintptr_t>(memory) % 64) % 64;
+      size_ = bytes;
+    }
+    return data_;
+  }
+
+ private:
+  KernelContext& ctx_;
+  char* data_ = nullptr;
+  size_t size_ = 0;
+};
+
+struct Gemm {
+  int64_t m = 0, n = 0, k = 0;        // c is (m, n), op(a) is (m, k), op(b) is (k, n)
+  bool transpose_a = false;           // a lies as (k, m)
+  bool transpose_b = false;           // b lies as (n, k)
+  int64_t lda = 0, ldb = 0, ldc = 0;  // elements between stored rows
+  int64_t batch = 1;
+  int64_t stride_a = 0, stride_b = 0, stride_c = 0;  // elements between matrices; 0: one for all
+
+  // Dense matrices; a and b of one batch entry follow each other.
+  static Gemm dense(int64_t m, int64_t n, int64_t k, bool transpose_a, bool transpose_b, int64_t batch = 1) {
+    return {m, n,     k,     transpose_a, transpose_b, transpose_a ? m : k, transpose_b ? k : n,
+            n, batch, m * k, k * n,       m * n};
+  }
+};
+
+// Types: the four floats (16-bit ones are computed in float and rounded once) and all integers (which wrap).
+// Returns false for any other type. k == 0 gives zeros.
+bool gemm(Workspace& workspace, DType dtype, const Gemm& g, const void* a, const void* b, void* c);
+
+// The library's own product, for every type, by blocks of isa/gemm.cc: what small products, integers and
+// float64 run on, and floats without oneDNN.
+void gemm_plain(Workspace& workspace, DType dtype, const Gemm& g, const void* a, const void* b, void* c);
+
+// oneDNN's, for float32 and bfloat16. False when this product is not for it.
+bool gemm_onednn(Workspace& workspace, DType dtype, const Gemm& g, const void* a, const void* b, void* c);
+
+}  // namespace rw
