@@ -278,7 +278,7 @@ def reduction_table(name, start, width, count, significant, sizes, shift):
 
 if __name__ == "__main__":
     if sys.argv[1:2] == ["tables"]:
-        reduction_table("Float", 17, 16, 7, 23, (29, 29, 53), 0)
+        reduction_table("Float", 17, 1, 111, 23, (29, 53), 0)
         reduction_table("Double", 24, 32, 32, 52, (53, 53, 53, 53), 200)
         sys.exit()
     for name in sys.argv[1:] or FITS:

@@ -16,6 +16,7 @@ def select(entries):
     for e in entries:
         c, data, result, kind, key = e
         if c.golden is None:
+            if "complex64" in key[0] or "complex128" in key[0]: continue  # compared live only
             if len(data) + len(result) > MAX_BYTES or (c.op, kind, key) in seen or count[c.op, kind] >= MAX_PER_OP[kind]: continue
         elif not c.golden: continue
         seen.add((c.op, kind, key))

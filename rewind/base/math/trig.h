@@ -38,38 +38,16 @@ RW_SCALAR D nearest(D x) {  // |x| < 2^51
   return (x + shift) - shift;
 }
 
-// kFloatReduction's column for y in its three parts: from column j - 1 to j the bits change where y >= 2^(17
-// + 16 j). (A table in arithmetic: gathers are slower.)
-template <class D>
-struct ReductionParts {
-  D first, second, third;
-};
-template <class D>
-RW_SCALAR ReductionParts<D> float_reduction(D magnitude) {
-  constexpr auto kBitsOf = [](int part, int j) {
-    return __builtin_bit_cast(std::uint64_t, kFloatReduction[part][j]);
-  };
-  Bits<D> first = lit_bits<D>(kBitsOf(0, 0)), second = lit_bits<D>(kBitsOf(1, 0)),
-          third = lit_bits<D>(kBitsOf(2, 0));
-  double bound = 0x1p33;
-  for (int j = 1; j < 7; ++j, bound *= 0x1p16) {
-    const Bits<D> mask = select(magnitude >= lit<D>(bound), lit_bits<D>(~std::uint64_t{0}), lit_bits<D>(0));
-    first = first ^ (mask & lit_bits<D>(kBitsOf(0, j - 1) ^ kBitsOf(0, j)));
-    second = second ^ (mask & lit_bits<D>(kBitsOf(1, j - 1) ^ kBitsOf(1, j)));
-    third = third ^ (mask & lit_bits<D>(kBitsOf(2, j - 1) ^ kBitsOf(2, j)));
-  }
-  return {from_bits(first), from_bits(second), from_bits(third)};
-}
-
 template <class T>
 RW_SCALAR Angle<T> reduce_large(T x) {
   using D = Wide<T>;
+  constexpr std::uint64_t kFirst = kIsDouble<T> ? 1023 + 24 : 127 + 17;  // the exponent of column 0
+  const Bits<T> exponent = (bits(x) << 1) >> (kMantissa<T> + 1);
+  const Bits<T> above = exponent - lit_bits<T>(kFirst);
+  const Bits<T> column = select(exponent < lit_bits<T>(kFirst), lit_bits<T>(0), above);
   const D shift = lit<D>(0x1.8p52);
   if constexpr (kIsDouble<T>) {
-    constexpr std::uint64_t kFirst = 1023 + 24;  // the exponent at which column 0 begins
-    const Bits<T> exponent = (bits(x) << 1) >> 53;
-    const Bits<T> above = exponent - lit_bits<T>(kFirst);
-    const Bits<T> j = select(exponent < lit_bits<T>(kFirst), lit_bits<T>(0), above) >> 5;
+    const Bits<D> j = column >> 5;
     const T y = x * lit<T>(0x1p-200);
     const Sum<T> p = two_product(y, lookup(kDoubleReduction[0], j));
     const Sum<T> q = two_product(y, lookup(kDoubleReduction[1], j));
@@ -86,17 +64,13 @@ RW_SCALAR Angle<T> reduce_large(T x) {
     const Sum<T> r = two_product(turn.hi, lit<T>(kHalfPi));
     return {r.hi, fma(turn.lo, lit<T>(kHalfPi), fma(turn.hi, lit<T>(kHalfPiLow), r.lo)), bits(k + shift)};
   } else {
+    const Bits<D> j = widen_bits(column);
     const D y = widen(x);
-    const ReductionParts<D> table = float_reduction(abs(y));
-    const D p = y * table.first;
-    const D q = y * table.second;
-    const D a = p - lit<D>(4.0) * nearest(p * lit<D>(0.25));
-    const D n = nearest(q);
-    const D c = q - n;
-    const D k = nearest(a + c);
-    const D r = fma(y, table.third, (a - k) + c) * lit<D>(kHalfPi);
+    const D p = y * lookup(kFloatReduction[0], j);  // below 2^26
+    const D k = nearest(p);
+    const D r = fma(y, lookup(kFloatReduction[1], j), p - k) * lit<D>(kHalfPi);
     const T hi = narrow<T>(r);
-    return {hi, narrow<T>(r - widen(hi)), narrow_bits<T>(bits(k + n + shift))};
+    return {hi, narrow<T>(r - widen(hi)), narrow_bits<T>(bits(k + shift))};
   }
 }
 
