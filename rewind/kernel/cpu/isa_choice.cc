@@ -12,6 +12,8 @@ namespace rw {
   const BinaryRow* binary_rows();   \
   const NnLoops* nn_loops();        \
   const GemmBlocks* gemm_blocks();  \
+  const ReduceRow* reduce_rows();   \
+  const RandomLoops* random_loops();\
   }
 RW_DECLARE_ISA(isa_base)
 #ifdef __x86_64__
@@ -51,6 +53,8 @@ int level() {
     .binary = name::binary_rows(),   \
     .nn = name::nn_loops(),          \
     .gemm = name::gemm_blocks(),     \
+    .reduce = name::reduce_rows(),   \
+    .random = name::random_loops(),  \
   }
 
 const IsaLoops& isa_loops() {

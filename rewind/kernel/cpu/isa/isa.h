@@ -26,6 +26,8 @@ struct BinaryRow {
 };
 
 struct NnLoops;  // nn.h
+struct ReduceRow;  // reduce.h
+struct RandomLoops;  // random.h
 
 // A matrix product by tiles of rows x cols over packed panels; see isa/gemm.cc.
 struct GemmBlocks {
@@ -42,6 +44,8 @@ struct IsaLoops {
   const BinaryRow* binary;
   const NnLoops* nn;
   const GemmBlocks* gemm;  // by dtype
+  const ReduceRow* reduce;
+  const RandomLoops* random;
 };
 
 // The set for this machine; REWIND_ISA=base|v3|v4 in the environment asks for a smaller one.
