@@ -148,12 +148,8 @@ void Tape::on_variable_read(const Variable& variable) {
   if (watch_variables_ && variable.trainable() && is_differentiable(variable.dtype())) watch(variable);
 }
 
-void Tape::save(Saved* saved, const Tensor& tensor, int32_t number, bool keep) {
-  if (keep) saved->tensor = tensor;
-  saved->shape = tensor.impl()->shape;
-  saved->dtype = tensor.impl()->dtype;
-  saved->number = number;
-}
+Tape::Saved::Saved(const Tensor& t, int32_t number, bool keep)
+    : tensor(keep ? t : Tensor()), shape(t.impl()->shape), number(number), dtype(t.impl()->dtype) {}
 
 void Tape::record(const Op& op, TensorPointers inputs, const Attrs& attrs, Tensors& outputs) {
   SmallVector<int32_t, 8> numbers(inputs.size());
@@ -171,13 +167,13 @@ void Tape::record(const Op& op, TensorPointers inputs, const Attrs& attrs, Tenso
   r.op = &op;
   r.rule = rule;
   r.attrs = attrs;
-  r.inputs.resize(inputs.size());
+  r.inputs.reserve(inputs.size());
   for (size_t i = 0; i < inputs.size(); ++i)
-    save(&r.inputs[i], *inputs[i], numbers[i], keeps(needs.inputs, i));
-  r.outputs.resize(outputs.size());
+    r.inputs.emplace_back(*inputs[i], numbers[i], keeps(needs.inputs, i));
+  r.outputs.reserve(outputs.size());
   for (size_t i = 0; i < outputs.size(); ++i) {
     const int32_t n = is_differentiable(outputs[i].impl()->dtype) ? follow(outputs[i], true) : -1;
-    save(&r.outputs[i], outputs[i], n, keeps(needs.outputs, i));
+    r.outputs.emplace_back(outputs[i], n, keeps(needs.outputs, i));
   }
 }
 
@@ -189,12 +185,10 @@ void Tape::record_custom(std::span<const Tensor> inputs, std::span<const Tensor>
   if (!followed) return;
   Record& r = records_.emplace_back();
   r.custom = std::make_unique<CustomBackward>(backward);
-  r.inputs.resize(inputs.size());
-  for (size_t i = 0; i < inputs.size(); ++i) save(&r.inputs[i], inputs[i], numbers[i], false);
-  r.outputs.resize(outputs.size());
+  for (size_t i = 0; i < inputs.size(); ++i) r.inputs.emplace_back(inputs[i], numbers[i], false);
   for (size_t i = 0; i < outputs.size(); ++i) {
     const int32_t n = is_differentiable(outputs[i].dtype()) ? follow(outputs[i], false) : -1;
-    save(&r.outputs[i], outputs[i], n, false);
+    r.outputs.emplace_back(outputs[i], n, false);
   }
 }
 
@@ -286,11 +280,10 @@ std::vector<Gradient> Tape::gradient(std::span<const Tensor> targets, std::span<
     run_backward(r, grads, needed);
     for (const Saved& out : r.outputs)
       if (out.number >= 0 && !is_source[size_t(out.number)]) grads[size_t(out.number)] = Gradient();
-    if (!persistent_) r = Record();
+    if (!persistent_) records_.pop_back();
   }
   std::vector<Gradient> results;
   for (const int32_t n : source_numbers) results.push_back(n < 0 ? Gradient() : grads[size_t(n)]);
-  if (!persistent_) records_.clear();
   return results;
 }
 

@@ -3,13 +3,13 @@
 // depth on the stack does not grow with the history.
 #pragma once
 
-#include <deque>
 #include <functional>
 #include <unordered_map>
 #include <vector>
 
 #include "rewind/autodiff/gradient.h"
 #include "rewind/autodiff/rule.h"
+#include "rewind/base/chunked_vector.h"
 #include "rewind/tensor/thread_state.h"
 #include "rewind/tensor/variable.h"
 
@@ -44,10 +44,11 @@ class Tape final : public Recorder {
  private:
   friend class TapeGradContext;
   struct Saved {
+    Saved(const Tensor& t, int32_t number, bool keep);
     Tensor tensor;  // kept only where the rule needs it
     Shape shape;
-    int32_t number = -1;  // on this tape; -1: not followed
-    DType dtype = DType::kInvalid;
+    int32_t number;  // on this tape; -1: not followed
+    DType dtype;
   };
   struct Record {
     const Op* op = nullptr;
@@ -61,7 +62,6 @@ class Tape final : public Recorder {
   int32_t number_of(const Tensor& tensor) const;
   // A number for a tensor that the tape starts to follow.
   int32_t follow(const Tensor& tensor, bool fresh);
-  void save(Saved* saved, const Tensor& tensor, int32_t number, bool keep);
   void run_backward(Record& record, std::vector<Gradient>& grads, const std::vector<uint8_t>& needed);
 
   const bool persistent_;
@@ -70,7 +70,7 @@ class Tape final : public Recorder {
   bool used_ = false;
   uint32_t serial_;
   int32_t next_number_ = 0;
-  std::deque<Record> records_;
+  ChunkedVector<Record> records_;
   std::unordered_map<uint64_t, int32_t> by_id_;  // tensors that another tape has marked, and watched ones
   std::vector<Variable> variables_;
 };

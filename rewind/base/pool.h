@@ -6,7 +6,7 @@
 
 namespace rw {
 
-template <class T>
+template <class T, int kKept = 512>
 class Pool {
  public:
   static void* take() {
@@ -21,7 +21,6 @@ class Pool {
   }
 
  private:
-  static constexpr int kKept = 512;
   // Trivially destructible, so that objects freed after the thread's own destructors still find it; a guard
   // with a destructor empties it and marks it gone.
   struct Cache {

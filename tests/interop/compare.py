@@ -31,7 +31,7 @@ def tensor_error(want, got, tol, factor=1.0, absolute=False):
         bad |= ~finite & ~np.isnan(a) & (a != g)
         if bad.any():
             k = tuple(np.argwhere(bad)[0])
-            return (f"at {list(map(int, k))}: {g[k]!r}, want {a[k]!r}", np.inf)
+            return (f"at {list(map(int, k))}: {g[k]:.9g}, want {a[k]:.9g}", np.inf)
         scale = np.max(np.abs(a), where=finite, initial=0)
         if not tol.scaled: scale = min(1.0, scale)
         allowed = factor * ((tol.ulp * EPS[dtype] + tol.rtol) * np.abs(a) + tol.abs_ulp * EPS[dtype] * scale + tol.atol)
@@ -40,8 +40,9 @@ def tensor_error(want, got, tol, factor=1.0, absolute=False):
         if over.size and over.max() > 1 and (worst is None or over.max() > worst[1]):
             k = np.unravel_index(over.argmax(), over.shape)
             error = abs(a[k] - g[k])
-            worst = (f"at {list(map(int, k))}: {g[k]!r}, want {a[k]!r}, error {error:.3g} = "
-                     f"{error / max(abs(a[k]), 1e-300) / EPS[dtype]:.0f} ulp", float(over.max()))
+            ulps = f" = {error / abs(a[k]) / EPS[dtype]:.0f} ulp" if a[k] else ""
+            worst = (f"at {list(map(int, k))}: {g[k]:.9g}, want {a[k]:.9g}, error {error:.3g}{ulps}, "
+                     f"{over.max():.3g} times what is allowed", float(over.max()))
     return worst
 
 

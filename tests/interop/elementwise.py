@@ -5,7 +5,8 @@
 
 attrs go to every case; `variants` are further attribute sets, run on float32 only. `small` is the domain for
 half and bfloat16 where the wide one overflows, `wide` the domain of a long live-only run that fills vector
-registers and leaves a tail, `ints` the domain for integer dtypes. special=False leaves NaN and friends out.
+registers and leaves a tail, `ints` the domain for integer dtypes. `special` lists the dtypes that are tried with NaN
+and friends; largest=False leaves the largest numbers out there.
 """
 from case import (EMPTY, FLOATS, INTS, RANKS, Tol, case, dtypes, opdef, rnd, special as special_values)
 
@@ -16,7 +17,7 @@ def first_type_attr(op):
     return opdef(op).input_arg[0].type_attr
 
 
-def elementwise_unary(names, domain="normal", attrs=None, variants=(), wide=None, ints=None, special=True, smooth=True, tol=None,
+def elementwise_unary(names, domain="normal", attrs=None, variants=(), wide=None, ints=None, special=FLOATS, smooth=True, tol=None,
                       among=None, special_grad=()):
     for op in names:
         attr = first_type_attr(op)
@@ -31,7 +32,7 @@ def elementwise_unary(names, domain="normal", attrs=None, variants=(), wide=None
         for t in types:
             case(op, [rnd(LONG, t, pick(t))], golden=False, **options)
             if wide and t in FLOATS[:2]: case(op, [rnd((3, 345), t, wide)], label=f"{t} wide", golden=False, **options)
-            if special and t in FLOATS: case(op, [special_values(t)], label=f"{t} special", grad=special_grad, tol=tol, attrs=attrs)
+            if t in special: case(op, [special_values(t)], label=f"{t} special", grad=special_grad, tol=tol, attrs=attrs)
 
 
 BROADCAST = [((2, 3), (3,)), ((2, 1), (1, 3)), ((), (2, 3)), ((2, 3), ()), ((3, 1, 2), (4, 1)), ((1,), (2, 2, 2)),
@@ -40,7 +41,7 @@ BROADCAST = [((2, 3), (3,)), ((2, 1), (1, 3)), ((), (2, 3)), ((2, 3), ()), ((3, 
 NO_BROADCAST = [((2, 3), (2,)), ((4,), (3,)), ((2, 3, 4), (2, 4))]
 
 
-def elementwise_binary(names, domains=("normal", "normal"), attrs=None, ints=None, special=True, smooth=True, tol=None, among=None,
+def elementwise_binary(names, domains=("normal", "normal"), attrs=None, ints=None, special=FLOATS, largest=True, smooth=True, tol=None, among=None,
                        broadcast=True):
     for op in names:
         attr = first_type_attr(op)
@@ -64,9 +65,9 @@ def elementwise_binary(names, domains=("normal", "normal"), attrs=None, ints=Non
                 case(op, pair((5, 67), (67,), t), golden=False, **options)
                 case(op, pair((5, 1), (5, 67), t), golden=False, **options)
                 case(op, pair((67,), (), t), golden=False, **options)
-            if special and t in FLOATS and broadcast:
-                x = special_values(t)
-                column = special_values(t)
+            if t in special and broadcast:
+                x = special_values(t, largest)
+                column = special_values(t, largest)
                 column.value = column.value.reshape(-1, 1)
                 column.shape = column.value.shape
                 case(op, [column, x], label=f"{t} special", grad=(), attrs=attrs, tol=tol, golden=True if t == "float32" else False)

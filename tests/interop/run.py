@@ -15,8 +15,14 @@ import time
 
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+
+# TensorFlow writes a few lines to stderr while it is imported and before it knows its log level.
+_stderr, _null = os.dup(2), os.open(os.devnull, os.O_WRONLY)
+os.dup2(_null, 2)
 import tensorflow as tf  # noqa: E402
 
+tf.constant(0)
+os.dup2(_stderr, 2)
 tf.get_logger().setLevel("ERROR")
 import case  # noqa: E402
 import compare  # noqa: E402
@@ -59,7 +65,7 @@ def check_opdefs(rewind):
 class Tally:
     def __init__(self):
         self.passed = self.failed = self.missing = self.no_kernel = self.unimplemented = 0
-        self.ops, self.grads, self.seconds = set(), 0, 0.0
+        self.ops, self.grads, self.seconds, self.errors, self.same_class = set(), 0, 0.0, 0, 0
 
 
 def run_family(family, args, rewind, known_ops, report, lacking):
@@ -109,8 +115,10 @@ def run_family(family, args, rewind, known_ops, report, lacking):
             continue
         found = compare.differences(c, want, got)
         for text in found: report(f"{c.name}: {text}")
-        if args.verbose and want.error and got.error and want.error != got.error:
-            print(f"  TensorFlow {want.error}, Rewind {got.error}: {got.message}")
+        if want.error and got.error:
+            tally.errors += 1
+            tally.same_class += want.error == got.error
+            if args.verbose and want.error != got.error: print(f"  TensorFlow {want.error}, Rewind {got.error}: {got.message}")
         if found: tally.failed += 1
         else: tally.passed += 1
     if args.write_goldens: print("{}: {} golden cases, {} bytes".format(family, *golden.write(family, entries)))
@@ -147,6 +155,8 @@ def main():
     partial = sorted(f"{op}({', '.join(sorted(types))})" for op, types in lacking.items() if types)
     if absent: print(f"ops that Rewind lacks ({len(absent)}): {' '.join(absent)}")
     if partial: print(f"not implemented in Rewind ({len(partial)} ops): {' '.join(partial)}")
+    errors, same_class = (sum(getattr(t, k) for t in tallies.values()) for k in ("errors", "same_class"))
+    if errors: print(f"{errors} calls raise in both, {same_class} of them the same class of error")
     passed, failed = (sum(getattr(t, k) for t in tallies.values()) for k in ("passed", "failed"))
     if args.strict: failed += sum(t.missing + t.unimplemented for t in tallies.values())
     print(f"{passed} passed, {failed} failed")

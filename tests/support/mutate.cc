@@ -8,7 +8,13 @@ namespace rw::test {
 namespace {
 
 using Rng = std::mt19937;
-constexpr int64_t kHuge[] = {std::numeric_limits<int32_t>::max(),
+// Sanitizers leave no room for a limit on memory, so there no size is one that might just fit.
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr int64_t kMightFit = std::numeric_limits<int32_t>::min();
+#else
+constexpr int64_t kMightFit = std::numeric_limits<int32_t>::max();
+#endif
+constexpr int64_t kHuge[] = {kMightFit,
                              std::numeric_limits<int64_t>::max(),
                              std::numeric_limits<int64_t>::min(),
                              int64_t{1} << 40,

@@ -67,8 +67,9 @@ RW_SCALAR Angle<T> reduce_large(T x) {
     const Bits<D> j = widen_bits(column);
     const D y = widen(x);
     const D p = y * lookup(kFloatReduction[0], j);  // below 2^26
-    const D k = nearest(p);
-    const D r = fma(y, lookup(kFloatReduction[1], j), p - k) * lit<D>(kHalfPi);
+    const D rest = lookup(kFloatReduction[1], j);
+    const D k = nearest(fma(y, rest, p));
+    const D r = fma(y, rest, p - k) * lit<D>(kHalfPi);
     const T hi = narrow<T>(r);
     return {hi, narrow<T>(r - widen(hi)), narrow_bits<T>(bits(k + shift))};
   }

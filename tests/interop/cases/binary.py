@@ -7,7 +7,8 @@ from elementwise import BROADCAST, NO_BROADCAST, elementwise_binary
 elementwise_binary(["AddV2", "Add", "Sub", "Mul", "SquaredDifference"])
 elementwise_binary(["MulNoNan"])
 elementwise_binary(["RealDiv", "Div", "TruncateDiv", "DivNoNan", "Xdivy"], domains=("normal", "nonzero"))
-elementwise_binary(["FloorDiv"], domains=("off_integer", "nonzero"), smooth=False)
+# TensorFlow flushes 1 / -max to -0 before it takes the floor.
+elementwise_binary(["FloorDiv"], domains=("off_integer", "nonzero"), smooth=False, largest=False)
 elementwise_binary(["FloorMod", "TruncateMod", "Mod"], domains=("normal", "nonzero"), smooth=False, tol=Tol(abs_ulp=4))
 elementwise_binary(["Maximum", "Minimum"], domains=("normal", "normal"), ints=("wide", "wide"))
 elementwise_binary(["Atan2"], domains=("nonzero", "nonzero"))
@@ -43,10 +44,10 @@ case("Atan2", [lit([0.0, -0.0, 0.0, -0.0, 1.0], "float32"), lit([1.0, 1.0, -1.0,
 
 # Incomplete gamma and beta functions and their kin.
 SPECIAL = Tol(ulp=512, abs_ulp=64, grad=16)
-elementwise_binary(["Igamma", "Igammac"], domains=("positive", "positive"), tol=SPECIAL, special=False)
-elementwise_binary(["IgammaGradA", "RandomGammaGrad"], domains=("positive", "positive"), tol=Tol(ulp=4096, abs_ulp=512), special=False,
+elementwise_binary(["Igamma", "Igammac"], domains=("positive", "positive"), tol=SPECIAL, special=())
+elementwise_binary(["IgammaGradA", "RandomGammaGrad"], domains=("positive", "positive"), tol=Tol(ulp=4096, abs_ulp=512), special=(),
                    among=FLOATS)
-elementwise_binary(["Zeta"], domains=("above_one", "positive"), tol=SPECIAL, special=False)
+elementwise_binary(["Zeta"], domains=("above_one", "positive"), tol=SPECIAL, special=())
 for t in FLOATS[:2]:
     for shape, n in [((2, 3), (2, 1)), ((5,), (5,)), ((0,), (0,))]:
         case("Polygamma", [lit(np.resize([0.0, 1.0, 2.0, 3.0], n), t), rnd(shape, t, "positive")],
@@ -71,7 +72,7 @@ case("ApproximateEqual", [lit([1.0, 1.0, 1.0], "float32"), lit([1.000001, 1.1, 0
 case("ApproximateEqual", [lit([1.0, 1.0, 1.0], "float32"), lit([1.000001, 1.1, 0.5], "float32")], attrs=dict(tolerance=0.2))
 case("ApproximateEqual", [f((2, 3)), f((3,))], error=True)
 for t in dtypes("ApproximateEqual"): case("ApproximateEqual", [rnd((2, 3), t), rnd((2, 3), t)], attrs=dict(tolerance=1.5))
-elementwise_binary(["LogicalAnd", "LogicalOr"], special=False, smooth=False)
+elementwise_binary(["LogicalAnd", "LogicalOr"], special=(), smooth=False)
 
 # Bits and shifts; a shift by the width or more is defined by TensorFlow's clamp.
 elementwise_binary(["BitwiseAnd", "BitwiseOr", "BitwiseXor"], domains=("wide", "wide"), smooth=False)
