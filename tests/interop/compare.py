@@ -34,8 +34,8 @@ def tensor_error(want, got, tol, factor=1.0, absolute=False):
             return (f"at {list(map(int, k))}: {g[k]:.9g}, want {a[k]:.9g}", np.inf)
         scale = np.max(np.abs(a), where=finite, initial=0)
         if not tol.scaled: scale = min(1.0, scale)
-        allowed = factor * ((tol.ulp * EPS[dtype] + tol.rtol) * np.abs(a) + tol.abs_ulp * EPS[dtype] * scale + tol.atol)
         with np.errstate(invalid="ignore"):
+            allowed = factor * ((tol.ulp * EPS[dtype] + tol.rtol) * np.abs(a) + tol.abs_ulp * EPS[dtype] * scale + tol.atol)
             over = np.where(finite, np.abs(a - g) / np.maximum(allowed, 1e-300), 0)
         if over.size and over.max() > 1 and (worst is None or over.max() > worst[1]):
             k = np.unravel_index(over.argmax(), over.shape)

@@ -1,0 +1,46 @@
+"""Runs the seed programs of examples/seeds in Python and in C++ and compares what they print.
+
+    check_seeds.py BUILD_FOLDER    (with a Python that has TensorFlow)
+
+Numbers may differ in their last digits; everything else must be equal.
+"""
+import difflib
+import os
+import pathlib
+import re
+import subprocess
+import sys
+
+SEEDS = pathlib.Path(__file__).resolve().parents[2] / "examples" / "seeds"
+NUMBER = re.compile(r"-?\d+\.?\d*(?:e[-+]?\d+)?")
+
+
+def same_line(a, b):
+    if NUMBER.sub("#", a) != NUMBER.sub("#", b):
+        return False
+    return all(abs(float(x) - float(y)) <= 1e-5 * max(1, abs(float(x))) for x, y in zip(NUMBER.findall(a), NUMBER.findall(b)))
+
+
+def main():
+    build = pathlib.Path(sys.argv[1])
+    env = dict(os.environ, TF_CPP_MIN_LOG_LEVEL="3")
+    failed = passed = 0
+    for python in sorted(SEEDS.glob("*.py")):
+        want = subprocess.run([sys.executable, python], capture_output=True, text=True, env=env)
+        got = subprocess.run([build / "examples" / "seeds" / python.stem], capture_output=True, text=True)
+        if want.returncode or got.returncode:
+            print(f"{python.stem}: exit codes {want.returncode} and {got.returncode}\n{want.stderr[-500:]}{got.stderr[-500:]}")
+            failed += 1
+            continue
+        a, b = want.stdout.splitlines(), got.stdout.splitlines()
+        if len(a) == len(b) and all(map(same_line, a, b)):
+            passed += 1
+            continue
+        failed += 1
+        print(f"{python.stem}: TensorFlow (-) and Rewind (+) differ")
+        print("\n".join(difflib.unified_diff(a, b, lineterm="", n=0)))
+    print(f"seeds: {passed} passed, {failed} failed")
+    sys.exit(failed != 0)
+
+
+main()
