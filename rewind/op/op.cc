@@ -1,6 +1,7 @@
 #include "rewind/op/op.h"
 
 #include <algorithm>
+#include <span>
 
 #include "rewind/base/error.h"
 
@@ -136,6 +137,16 @@ DType output_type(const Op& op, const ArgDef& arg, const Attrs& attrs, const Bou
   return attr_as<DType>(op, attrs, op.attrs[size_t(arg.type_attr)].name);
 }
 
+// The types of the inputs that a list of types is inferred from; empty when no input has it.
+std::span<const DType> input_types(const Op& op, int type_list_attr, const DType* inputs, size_t num_inputs,
+                                   const Attrs& attrs) {
+  const auto counts = split_inputs(op, num_inputs, attrs);
+  size_t at = 0;
+  for (size_t i = 0; i < counts.size(); at += size_t(counts[i++]))
+    if (op.inputs[i].type_list_attr == type_list_attr) return {inputs + at, size_t(counts[i])};
+  return {};
+}
+
 }  // namespace
 
 const AttrDef* Op::find_attr(std::string_view attr_name) const {
@@ -231,6 +242,10 @@ void check_call(const Op& op, const DType* inputs, size_t num_inputs, const Attr
   outputs->clear();
   for (const ArgDef& arg : op.outputs) {
     if (arg.type_list_attr >= 0) {
+      if (const auto list = input_types(op, arg.type_list_attr, inputs, num_inputs, attrs); !list.empty()) {
+        for (const DType d : list) outputs->push_back(d);
+        continue;
+      }
       for (const DType d : attr_as<std::vector<DType>>(op, attrs, op.attrs[size_t(arg.type_list_attr)].name))
         outputs->push_back(d);
       continue;

@@ -117,6 +117,7 @@ ValueList run_eager(const Op& op, const Attrs& attrs, std::span<const Value* con
     Value& out = outputs.emplace_back(*inputs[0]);
     out.shape = std::move(shapes[0]);
     out.dtype = output_types[0];
+    out.size = out.shape.num_elements();
     return outputs;
   }
   if (op.stateful) {

@@ -92,4 +92,33 @@ RW_SCALAR I pow(I x, I y) {
   return static_cast<I>(result);
 }
 
+// Shifts by less than zero or by the width and more count as the nearest that is defined.
+template <class I>
+RW_SCALAR unsigned shift_count(I y) {
+  constexpr I kMost = static_cast<I>(8 * sizeof(I) - 1);
+  return static_cast<unsigned>(y < I{0} ? I{0} : y > kMost ? kMost : y);
+}
+template <class I>
+RW_SCALAR I left_shift(I x, I y) {
+  return static_cast<I>(static_cast<Carrier<I>>(x) << shift_count(y));
+}
+template <class I>
+RW_SCALAR I right_shift(I x, I y) {
+  return static_cast<I>(x >> shift_count(y));
+}
+
+// The number of bits that are set, without the instruction that not every machine has.
+template <class I>
+RW_SCALAR std::uint32_t count_bits(I x) {
+  const auto u = static_cast<std::make_unsigned_t<I>>(x);
+  const auto count32 = [](std::uint32_t v) RW_SCALAR_LAMBDA {
+    v = v - ((v >> 1) & 0x55555555u);
+    v = (v & 0x33333333u) + ((v >> 2) & 0x33333333u);
+    v = (v + (v >> 4)) & 0x0f0f0f0fu;
+    return (v * 0x01010101u) >> 24;
+  };
+  if constexpr (sizeof(I) < 8) return count32(u);
+  else return count32(static_cast<std::uint32_t>(u)) + count32(static_cast<std::uint32_t>(u >> 32));
+}
+
 }  // namespace rw::scalar::integer

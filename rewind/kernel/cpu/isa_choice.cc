@@ -8,8 +8,7 @@ namespace rw {
 
 #define RW_DECLARE_ISA(name)        \
   namespace name {                  \
-  const UnaryRow* unary_rows();     \
-  const BinaryRow* binary_rows();   \
+  const ElementwiseLoops* elementwise_loops(); \
   const NnLoops* nn_loops();        \
   const GemmBlocks* gemm_blocks();  \
   const ReduceRow* reduce_rows();   \
@@ -49,8 +48,7 @@ int level() {
 
 #define RW_LOOPS_OF(name)            \
   IsaLoops {                         \
-    .unary = name::unary_rows(),     \
-    .binary = name::binary_rows(),   \
+    .elementwise = name::elementwise_loops(), \
     .nn = name::nn_loops(),          \
     .gemm = name::gemm_blocks(),     \
     .reduce = name::reduce_rows(),   \

@@ -1,7 +1,8 @@
 // Loops that are compiled once per instruction set (plain x86-64, AVX2, AVX-512) and chosen when the process
-// starts. Files in this folder are compiled with RW_ISA set to the set's name and the matching flags. They hold
-// plain loops over pointers and define nothing with external linkage outside rw::RW_ISA: an inline function that the
-// linker shares between objects must never carry AVX-512 code (a test looks at the objects' symbols).
+// starts. Files in this folder are compiled with RW_ISA set to the set's name and the matching flags. They
+// hold plain loops over pointers and define nothing with external linkage outside rw::RW_ISA: an inline
+// function that the linker shares between objects must never carry AVX-512 code (a test looks at the objects'
+// symbols).
 #pragma once
 
 #include <cstdint>
@@ -12,17 +13,29 @@ namespace rw {
 
 using UnaryLoop = void (*)(const void* x, void* out, int64_t n);
 // Steps are 0 (one value for all) or 1.
-using BinaryLoop = void (*)(const void* x, int64_t x_step, const void* y, int64_t y_step, void* out, int64_t n);
+using BinaryLoop = void (*)(const void* x, int64_t x_step, const void* y, int64_t y_step, void* out,
+                            int64_t n);
+using TernaryLoop = void (*)(const void* x, int64_t x_step, const void* y, int64_t y_step, const void* z,
+                             int64_t z_step, void* out, int64_t n);
 
-struct UnaryRow {
+template <class Loop>
+struct LoopRow {
   const char* op;
   DType in, out;
-  UnaryLoop loop;
+  Loop loop;
 };
-struct BinaryRow {
-  const char* op;
-  DType in, out;
-  BinaryLoop loop;
+using UnaryRow = LoopRow<UnaryLoop>;
+using BinaryRow = LoopRow<BinaryLoop>;
+using TernaryRow = LoopRow<TernaryLoop>;
+
+// Lists of tables; a list ends with nullptr, a table with op == nullptr.
+struct ElementwiseLoops {
+  const UnaryRow* const* unary;
+  const BinaryRow* const* binary;
+  const TernaryRow* const* ternary;
+  const UnaryRow* casts;  // by in and out; op is "Cast"
+  // condition ? x : y, by the elements' size: 1, 2, 4 or 8 bytes. The condition is bool.
+  TernaryLoop (*select)(size_t element_size);
 };
 
 struct NnLoops;  // nn.h
@@ -38,10 +51,9 @@ struct GemmBlocks {
   void (*finish)(const void* acc, void* out, int64_t n);  // from sums to elements
 };
 
-// What each instruction set offers. Rows end with op == nullptr.
+// What each instruction set offers. Rows end with op == nullptr, lists of tables with nullptr.
 struct IsaLoops {
-  const UnaryRow* unary;
-  const BinaryRow* binary;
+  const ElementwiseLoops* elementwise;
   const NnLoops* nn;
   const GemmBlocks* gemm;  // by dtype
   const ReduceRow* reduce;

@@ -1,0 +1,14 @@
+// Loops: special functions of one argument.
+#include "rewind/kernel/elementwise/special_defs.h"
+
+#include "rewind/kernel/cpu/isa/rows.h"
+
+namespace rw::RW_ISA {
+
+const UnaryRow* special_rows() {
+  static constinit UnaryCollector<100> rows;
+  if (rows.count == 0) visit_special(rows);
+  return rows.rows;
+}
+
+}  // namespace rw::RW_ISA
