@@ -258,6 +258,141 @@ def k1_far(t):
     return mp.sqrt(1 / u) * mp.exp(1 / u) * mp.besselk(1, 1 / u)
 
 
+# bessel_j.h
+@fit(-32, 32, ("", 15, 17))
+def j0_near(t):  # in x^2 - 32, x <= 8
+    return mp.besselj(0, mp.sqrt(t + 32))
+
+
+@fit(-32, 32, ("", 15, 17))
+def j1_near(t):  # divided by x
+    x = mp.sqrt(t + 32)
+    return mp.besselj(1, x) / x
+
+
+@fit(-32, 32, ("", 15, 17))
+def y0_near(t):
+    x = mp.sqrt(t + 32)
+    return mp.bessely(0, x) - 2 / mp.pi * mp.log(x) * mp.besselj(0, x)
+
+
+@fit(-32, 32, ("", 15, 17))
+def y1_near(t):
+    x = mp.sqrt(t + 32)
+    return (mp.bessely(1, x) - 2 / mp.pi * (mp.log(x) * mp.besselj(1, x) - 1 / x)) / x
+
+
+def bessel_phase(order, v, cosine):
+    """J = sqrt(2 / (pi x)) (P cos c - Q sin c), Y = ... (P sin c + Q cos c), c = x - (2 order + 1) pi/4."""
+    x = 1 / mp.sqrt(v)
+    c = x - (2 * order + 1) * mp.pi / 4
+    j, y = mp.besselj(order, x), mp.bessely(order, x)
+    part = j * mp.cos(c) + y * mp.sin(c) if cosine else (y * mp.cos(c) - j * mp.sin(c)) * x
+    return mp.sqrt(mp.pi * x / 2) * part
+
+
+@fit(mpf(10) ** -9 - mpf(1) / 128, mpf(1) / 128, ("", 10, 17))
+def j0_cosine(t):  # P in 1 / x^2 - 1/128
+    return bessel_phase(0, t + mpf(1) / 128, True)
+
+
+@fit(mpf(10) ** -9 - mpf(1) / 128, mpf(1) / 128, ("", 10, 17))
+def j0_sine(t):  # Q x
+    return bessel_phase(0, t + mpf(1) / 128, False)
+
+
+@fit(mpf(10) ** -9 - mpf(1) / 128, mpf(1) / 128, ("", 10, 17))
+def j1_cosine(t):
+    return bessel_phase(1, t + mpf(1) / 128, True)
+
+
+@fit(mpf(10) ** -9 - mpf(1) / 128, mpf(1) / 128, ("", 10, 17))
+def j1_sine(t):
+    return bessel_phase(1, t + mpf(1) / 128, False)
+
+
+# integrals.h
+@fit(-0.5, 0.5, ("", 28, 17))
+def spence_core(w):  # -Li2(-w) / w
+    return mp.polylog(2, -w).real / -w
+
+
+def dawson(x):
+    return mp.sqrt(mp.pi) / 2 * mp.exp(-x * x) * mp.erfi(x)
+
+
+@fit(-2, 2, ("", 17, 17))
+def dawsn_near(t):  # divided by x, in x^2 - 2
+    x = mp.sqrt(t + 2)
+    return dawson(x) / x
+
+
+@fit(-1.5, 1.5, ("", 27, 17))
+def dawsn_middle(t):  # times 2 x, in x - 3.5
+    return dawson(t + 3.5) * 2 * (t + 3.5)
+
+
+@fit(mpf(10) ** -4 - 0.02, 0.02, ("", 17, 17))
+def dawsn_far(t):  # times 2 x, in 1 / x^2 - 0.02
+    x = 1 / mp.sqrt(t + 0.02)
+    return dawson(x) * 2 * x
+
+
+@fit(-3, 3, ("", 20, 17))
+def expint_near(t):  # (Ei(x) - log(x) - gamma) / x, in x - 3
+    x = t + 3
+    return (mp.ei(x) - mp.log(x) - mp.euler) / x
+
+
+@fit(-4, 4, ("", 22, 17))
+def expint_middle(t):  # x e^-x Ei(x), in x - 10
+    return mp.ei(t + 10) * mp.exp(-t - 10) * (t + 10)
+
+
+@fit(mpf(1) / 40 - 0.05, mpf(1) / 14 - 0.05, ("", 17, 17))
+def expint_far(t):  # in 1 / x - 0.05
+    x = 1 / (t + 0.05)
+    return mp.ei(x) * mp.exp(-x) * x
+
+
+@fit(mpf(10) ** -3 - 0.0125, 0.0125, ("", 12, 17))
+def expint_last(t):  # in 1 / x - 0.0125
+    x = 1 / (t + 0.0125)
+    return mp.ei(x) * mp.exp(-x) * x
+
+
+def fresnel_part(v, cosine):
+    """S = 1/2 - f cos c - g sin c, C = 1/2 + f sin c - g cos c, c = pi/2 x^2: pi x f or pi^2 x^3 g, v = 1 / x^2."""
+    x = 1 / mp.sqrt(v)
+    c = mp.pi / 2 * x * x
+    s, k = mpf(1) / 2 - mp.fresnels(x), mpf(1) / 2 - mp.fresnelc(x)
+    f = s * mp.cos(c) - k * mp.sin(c)
+    g = k * mp.cos(c) + s * mp.sin(c)
+    return mp.pi * x * f if cosine else mp.pi**2 * x**3 * g
+
+
+@fit(-3.25, 3.25, ("", 13, 17))
+def fresnel_s_near(t):  # S / x^3 in x^4 - 3.25
+    x = mp.root(t + 3.25, 4)
+    return mp.fresnels(x) / x**3
+
+
+@fit(-3.25, 3.25, ("", 13, 17))
+def fresnel_c_near(t):  # C / x
+    x = mp.root(t + 3.25, 4)
+    return mp.fresnelc(x) / x
+
+
+@fit(mpf(10) ** -4 - 0.2, 0.2, ("", 18, 17))
+def fresnel_f(t):  # in 1 / x^2 - 0.2
+    return fresnel_part(t + 0.2, True)
+
+
+@fit(mpf(10) ** -4 - 0.2, 0.2, ("", 18, 17))
+def fresnel_g(t):
+    return fresnel_part(t + 0.2, False)
+
+
 def reduction_table(name, start, width, count, significant, sizes, shift):
     """2/pi without the bits that make multiples of 4 for every x >= 2^(start + width j), in parts, times 2^shift."""
     mp.prec = 1600

@@ -12,7 +12,11 @@ std::string text_of(double v) {
   return text;
 }
 std::string text_of(bool v) { return v ? "true" : "false"; }
-std::string text_of(const std::string& v) { return "'" + v + "'"; }
+std::string text_of(const std::string& v) {
+  std::string text = "'";
+  for (const char c : v) text += c == '\n' ? std::string("\\n") : std::string(1, c);
+  return text + "'";
+}
 std::string text_of(DType v) { return std::string(name_of(v)); }
 std::string text_of(const Shape& v) { return v.to_string(); }
 std::string text_of(const HostTensor& v) {

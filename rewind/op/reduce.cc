@@ -18,8 +18,9 @@ void reduction_shape(ShapeContext& ctx) {
   if (!ctx.ints(1, &axes)) {
     const int64_t count = axes_shape.num_elements();
     if (keep) ctx.output(0, Shape::unknown_of_rank(in.rank()));
-    else ctx.output(0, count >= 0 && count <= in.rank() ? Shape::unknown_of_rank(int(in.rank() - count))
-                                                        : Shape::unknown_rank());
+    else
+      ctx.output(0, count >= 0 && count <= in.rank() ? Shape::unknown_of_rank(int(in.rank() - count))
+                                                     : Shape::unknown_rank());
     return;
   }
   SmallVector<bool, 8> reduced(size_t(in.rank()), false);
@@ -45,7 +46,8 @@ void argument_shape(ShapeContext& ctx) {
   if (!ctx.ints(1, &axis)) return ctx.output(0, Shape::unknown_of_rank(in.rank() - 1));
   Shape out = in;
   const int a = ctx.axis(axis[0], in.rank());
-  if (in[a] == 0) ctx.fail("the axis must not be empty: " + ctx.describe(0) + ", axis is " + std::to_string(a));
+  if (in[a] == 0)
+    ctx.fail("the axis must not be empty: " + ctx.describe(0) + ", axis is " + std::to_string(a));
   out.erase(a);
   ctx.output(0, std::move(out));
 }
@@ -58,13 +60,16 @@ void scan_shape(ShapeContext& ctx) {
 }
 
 constexpr const char* kNumbers =
-    "{float, double, int32, uint8, int16, int8, complex64, int64, qint8, quint8, qint32, bfloat16, qint16, quint16, "
+    "{float, double, int32, uint8, int16, int8, complex64, int64, qint8, quint8, qint32, bfloat16, qint16, "
+    "quint16, "
     "uint16, complex128, half, uint32, uint64}";
 constexpr const char* kOrdered =
-    "{float, double, int32, uint8, int16, int8, int64, bfloat16, uint16, half, uint32, uint64, qint8, quint8, qint32, "
+    "{float, double, int32, uint8, int16, int8, int64, bfloat16, uint16, half, uint32, uint64, qint8, "
+    "quint8, qint32, "
     "qint16, quint16}";
 constexpr const char* kPositioned =
-    "{float, double, int32, uint8, int16, int8, int64, bfloat16, uint16, half, uint32, uint64, qint8, quint8, qint32, "
+    "{float, double, int32, uint8, int16, int8, int64, bfloat16, uint16, half, uint32, uint64, qint8, "
+    "quint8, qint32, "
     "qint16, quint16, bool}";
 
 void add_reduction(OpTable& t, const std::string& op, const std::string& tag, const std::string& types) {
@@ -103,14 +108,16 @@ void register_reduce_ops(OpTable& t) {
       .host({"dimension"})
       .tag("argmin");
   for (const auto& [op, tag] : {std::pair{"Cumsum", "cumsum"}, std::pair{"Cumprod", "cumprod"}}) {
-    t.add(std::string(op) + "(x: T, axis: Tidx) -> (out: T); exclusive: bool = false; reverse: bool = false; T: " +
-          kNumbers + "; Tidx: {int32, int64} = int32")
+    t.add(std::string(op) +
+          "(x: T, axis: Tidx) -> (out: T); exclusive: bool = false; reverse: bool = false; T: " + kNumbers +
+          "; Tidx: {int32, int64} = int32")
         .shape(scan_shape)
         .host({"axis"})
         .tag(tag);
   }
-  t.add("CumulativeLogsumexp(x: T, axis: Tidx) -> (out: T); exclusive: bool = false; reverse: bool = false; "
-        "T: {bfloat16, half, float, double}; Tidx: {int32, int64} = int32")
+  t.add(
+       "CumulativeLogsumexp(x: T, axis: Tidx) -> (out: T); exclusive: bool = false; reverse: bool = false; "
+       "T: {bfloat16, half, float, double}; Tidx: {int32, int64} = int32")
       .shape(scan_shape)
       .host({"axis"})
       .tag("cumulative_logsumexp");

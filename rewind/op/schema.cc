@@ -46,6 +46,7 @@ class Reader {
     if (close == std::string_view::npos) fail("unclosed string");
     std::string s(text_.substr(at_, close - at_));
     at_ = close + 1;
+    for (size_t i; (i = s.find("\\n")) != std::string::npos;) s.replace(i, 2, "\n");
     return s;
   }
   // A number up to the next delimiter.

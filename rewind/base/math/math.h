@@ -3,6 +3,7 @@
 
 #include "rewind/base/math/activation.h"
 #include "rewind/base/math/bessel.h"
+#include "rewind/base/math/bessel_j.h"
 #include "rewind/base/math/erf.h"
 #include "rewind/base/math/erf_inverse.h"
 #include "rewind/base/math/exp_log.h"
@@ -10,6 +11,7 @@
 #include "rewind/base/math/hyperbolic.h"
 #include "rewind/base/math/incomplete.h"
 #include "rewind/base/math/integer.h"
+#include "rewind/base/math/integrals.h"
 #include "rewind/base/math/inverse_trig.h"
 #include "rewind/base/math/pow.h"
 #include "rewind/base/math/round.h"

@@ -1,0 +1,112 @@
+#include "rewind/kernel/cpu/value_text.h"
+
+#include <cstdlib>
+
+#include "rewind/base/dispatch.h"
+#include "rewind/base/intrusive.h"
+#include "rewind/op/object.h"
+
+namespace rw {
+namespace {
+
+// Six significant digits if they read back as the same float, nine otherwise; fifteen and seventeen for
+// doubles.
+std::string text_of(float v) {
+  char text[40];
+  snprintf(text, sizeof text, "%.6g", double(v));
+  if (std::strtof(text, nullptr) != v && v == v) snprintf(text, sizeof text, "%.9g", double(v));
+  return v != v ? "nan" : text;
+}
+std::string text_of(double v) {
+  char text[40];
+  snprintf(text, sizeof text, "%.15g", v);
+  if (std::strtod(text, nullptr) != v && v == v) snprintf(text, sizeof text, "%.17g", v);
+  return v != v ? "nan" : text;
+}
+
+std::string quoted(const std::string& s) {
+  std::string out = "\"";
+  for (const char c : s) {
+    switch (c) {
+      case '\n': out += "\\n"; break;
+      case '\r': out += "\\r"; break;
+      case '\t': out += "\\t"; break;
+      case '"': out += "\\\""; break;
+      case '\'': out += "\\'"; break;
+      case '\\': out += "\\\\"; break;
+      default:
+        if (static_cast<unsigned char>(c) < 32 || static_cast<unsigned char>(c) >= 127) {
+          char code[8];
+          snprintf(code, sizeof code, "\\%03o", static_cast<unsigned char>(c));
+          out += code;
+        } else {
+          out += c;
+        }
+    }
+  }
+  return out + "\"";
+}
+
+void append_axis(const View& view, int axis, int64_t offset, int64_t stride, int64_t summarize,
+                 std::string* out) {
+  if (axis == view.rank()) {
+    *out += element_text(view, offset, true);
+    return;
+  }
+  const int64_t size = view.dim(axis);
+  const int64_t inner = size == 0 ? 0 : stride / size;
+  const bool last = axis + 1 == view.rank();
+  const int64_t ends = summarize < 0 ? size : summarize;
+  const bool all = 2 * ends >= size;
+  // Rows of matrices go on lines of their own; blocks of matrices have empty lines between them.
+  const std::string gap =
+      last ? " " : std::string(size_t(view.rank() - axis - 1), '\n') + std::string(size_t(axis + 1), ' ');
+  *out += "[";
+  for (int64_t i = 0; i < size; ++i) {
+    if (!all && i == ends) {
+      *out += (last ? " ..." : "\n" + std::string(size_t(axis + 1), ' ') + "...");
+      i = size - ends - 1;
+      continue;
+    }
+    if (i > 0) *out += !all && i == size - ends && !last ? "\n" + std::string(size_t(axis + 1), ' ') : gap;
+    append_axis(view, axis + 1, offset + i * inner, inner, summarize, out);
+  }
+  *out += "]";
+}
+
+}  // namespace
+
+std::string element_text(const View& view, int64_t i, bool quote) {
+  std::string text;
+  const bool known =
+      dispatch < kRealTypes | set_of(DType::kBool, DType::kString) > (view.dtype, [&]<class T>() {
+                                const T& v = view.as<T>()[i];
+                                if constexpr (std::is_same_v<T, std::string>) text = quote ? quoted(v) : v;
+                                else if constexpr (std::is_floating_point_v<Compute<T>>)
+                                  text = text_of(static_cast<Compute<T>>(v));
+                                else if constexpr (std::is_same_v<T, bool>) text = v ? "1" : "0";
+                                else text = std::to_string(v);
+                              });
+  if (!known) {
+    const Object* object = view.as<Ref<Object>>()[i].get();
+    text = object ? object->describe() : "<empty>";
+  }
+  return text;
+}
+
+std::string value_text(const View& view, int64_t summarize) {
+  if (view.rank() > 0 && view.size == 0) return "[]";
+  std::string out;
+  append_axis(view, 0, 0, view.size, summarize, &out);
+  return out;
+}
+
+std::string flat_text(const View& view, int64_t count) {
+  std::string out;
+  const int64_t shown = count < 0 ? view.size : std::min(count, view.size);
+  for (int64_t i = 0; i < shown; ++i) out += (i ? ", " : "") + element_text(view, i, false);
+  if (shown < view.size) out += shown > 0 ? ", ..." : "...";
+  return out;
+}
+
+}  // namespace rw
