@@ -1,0 +1,27 @@
+#!/usr/bin/env python3
+"""Writes every C++ program of the README and docs/ (a ```cpp block with a main) to a file of its own.
+
+    extract.py FOLDER    prints the files' names
+A block without a main becomes the body of one.
+"""
+import pathlib
+import re
+import sys
+
+root = pathlib.Path(__file__).resolve().parents[2]
+out = pathlib.Path(sys.argv[1])
+out.mkdir(parents=True, exist_ok=True)
+names = []
+for page in [root / "README.md", *sorted((root / "docs").glob("*.md"))]:
+    blocks = re.findall(r"```cpp\n(.*?)```", page.read_text(), re.S)
+    for number, code in enumerate(blocks):
+        if "int main" not in code:
+            body = "\n".join("  " + line for line in code.splitlines())
+            code = f'#include <rewind/rewind.h>\n\n#include <cstdio>\n#include <iostream>\n\nint main() {{\n{body}\n}}\n'
+        if "<iostream>" not in code:
+            code = "#include <iostream>\n" + code
+        path = out / f"{page.stem.lower()}_{number}.cc"
+        if not path.exists() or path.read_text() != code:
+            path.write_text(code)
+        names.append(str(path))
+print(";".join(names), end="")
