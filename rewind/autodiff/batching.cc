@@ -49,22 +49,6 @@ void run_elementwise(BatchContext& ctx) {
   ctx.set_all(rw::apply(ctx.op(), inputs, ctx.attrs()));
 }
 
-// Right for every op: one call per element, results stacked.
-void run_loop(BatchContext& ctx) {
-  if (ctx.batch_size() == 0)
-    fail_unimplemented(ctx.op().tag,
-                       "vectorized_map over no elements needs a batching rule, and there is none");
-  std::vector<std::vector<Tensor>> rows(size_t(ctx.num_outputs()));
-  for (int64_t b = 0; b < ctx.batch_size(); ++b) {
-    std::vector<Tensor> inputs;
-    for (int i = 0; i < ctx.num_inputs(); ++i)
-      inputs.push_back(ctx.batched(i) ? row_of(ctx.input(i), b) : ctx.input(i));
-    const Tensors outputs = rw::apply(ctx.op(), inputs, ctx.attrs());
-    for (size_t i = 0; i < rows.size(); ++i) rows[i].push_back(outputs[i]);
-  }
-  for (size_t i = 0; i < rows.size(); ++i) ctx.set(int(i), rw::apply(RW_OP("Pack"), rows[i])[0]);
-}
-
 Tensors run_batched(const Op& op, TensorPointers pointers, const Attrs& attrs, int level) {
   std::vector<Tensor> inputs;
   std::vector<bool> batched;
@@ -84,7 +68,7 @@ Tensors run_batched(const Op& op, TensorPointers pointers, const Attrs& attrs, i
     const DepthScope below(level - 1);
     if (const Rule* rule = find_rule(op)) rule->run(ctx);
     else if (op.elementwise) run_elementwise(ctx);
-    else run_loop(ctx);
+    else batch_by_loop(ctx);
   }
   Tensors outputs;
   for (const Tensor& t : ctx.outputs()) {
@@ -139,6 +123,22 @@ Tensor BatchContext::aligned(int i, int rank) const {
   Shape shape = t.shape();
   while (shape.rank() - 1 < rank) shape.insert(1, 1);
   return reshape_to(t, shape);
+}
+
+// Right for every op: one call per element, results stacked.
+void batch_by_loop(BatchContext& ctx) {
+  if (ctx.batch_size() == 0)
+    fail_unimplemented(ctx.op().tag,
+                       "vectorized_map over no elements needs a batching rule, and there is none");
+  std::vector<std::vector<Tensor>> rows(size_t(ctx.num_outputs()));
+  for (int64_t b = 0; b < ctx.batch_size(); ++b) {
+    std::vector<Tensor> inputs;
+    for (int i = 0; i < ctx.num_inputs(); ++i)
+      inputs.push_back(ctx.batched(i) ? row_of(ctx.input(i), b) : ctx.input(i));
+    const Tensors outputs = rw::apply(ctx.op(), inputs, ctx.attrs());
+    for (size_t i = 0; i < rows.size(); ++i) rows[i].push_back(outputs[i]);
+  }
+  for (size_t i = 0; i < rows.size(); ++i) ctx.set(int(i), rw::apply(RW_OP("Pack"), rows[i])[0]);
 }
 
 void register_batching(std::string_view op, BatchRule rule) {

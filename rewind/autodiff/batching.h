@@ -66,6 +66,8 @@ using BatchRule = std::function<void(BatchContext&)>;
 // slow.
 void register_batching(std::string_view op, BatchRule rule);
 bool has_batching(const Op& op);
+// The slow way, for a rule whose case it does not cover: one call per element of the batch.
+void batch_by_loop(BatchContext& ctx);
 
 // Runs f once on tensors that stand for the elements of `elements` along axis 0, and stacks the results.
 std::vector<Tensor> vectorized_map(const std::function<std::vector<Tensor>(const std::vector<Tensor>&)>& f,

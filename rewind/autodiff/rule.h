@@ -15,6 +15,7 @@ namespace rw {
 struct Needs {
   uint32_t inputs = 0;  // bit i: input i; bit 31 stands for all from 31 on
   uint32_t outputs = 0;
+  bool last_input = false;  // the last input, whatever its number: the axis behind a list
   static constexpr uint32_t kAll = ~uint32_t{0};
 };
 inline constexpr Needs kNeedsNothing{};

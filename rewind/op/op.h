@@ -65,6 +65,7 @@ struct Op {
   bool commutative = false;
   bool aggregate = false;
   bool view = false;         // output 0 is input 0 under another shape: no kernel, shared storage
+  bool shares = false;       // outputs may be parts of an input: see runtime/share_ops.h
   bool elementwise = false;  // each output element depends on the inputs' elements at its (broadcast) place
   bool simple = true;        // no list arguments: inputs and arguments are the same sequence
   ShapeRule shape_rule = nullptr;

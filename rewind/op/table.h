@@ -35,6 +35,10 @@ class OpBuilder {
     op_.view = true;
     return *this;
   }
+  OpBuilder& shares() {
+    op_.shares = true;
+    return *this;
+  }
   OpBuilder& elementwise() {
     op_.elementwise = true;
     return *this;

@@ -8,6 +8,7 @@
 #include "rewind/base/error.h"
 #include "rewind/kernel/kernel.h"
 #include "rewind/op/table.h"
+#include "rewind/runtime/share_ops.h"
 #include "rewind/runtime/state_ops.h"
 #include "rewind/runtime/variable_cell.h"
 
@@ -17,7 +18,8 @@ namespace {
 std::atomic<bool> g_log_placement{false};
 
 struct RuntimeEntry {
-  RuntimeKernel run;
+  RuntimeKernel run = nullptr;
+  ShareRule share = nullptr;
 };
 
 class EagerHost final : public KernelHost {
@@ -80,7 +82,10 @@ void run_kernel(const Op& op, const Attrs& attrs, std::span<const Value* const> 
 
 const RuntimeEntry* runtime_entry(const Op& op) {
   static std::once_flag once;
-  std::call_once(once, register_state_runtime_kernels);
+  std::call_once(once, [] {
+    register_state_runtime_kernels();
+    register_share_rules();
+  });
   return static_cast<const RuntimeEntry*>(op.rule(RuleSlot::kRuntimeKernel));
 }
 
@@ -90,8 +95,11 @@ void set_log_device_placement(bool enabled) { g_log_placement = enabled; }
 bool log_device_placement() { return g_log_placement; }
 
 void register_runtime_kernel(std::string_view op, RuntimeKernel kernel) {
-  find_op(op).rules[size_t(RuleSlot::kRuntimeKernel)].store(new RuntimeEntry{kernel},
-                                                            std::memory_order_release);
+  find_op(op).rules[size_t(RuleSlot::kRuntimeKernel)].store(new RuntimeEntry{.run = kernel}, std::memory_order_release);
+}
+
+void register_share_rule(std::string_view op, ShareRule rule) {
+  find_op(op).rules[size_t(RuleSlot::kRuntimeKernel)].store(new RuntimeEntry{.share = rule}, std::memory_order_release);
 }
 
 ValueList run_eager(const Op& op, const Attrs& attrs, std::span<const Value* const> inputs) {
@@ -125,6 +133,10 @@ ValueList run_eager(const Op& op, const Attrs& attrs, std::span<const Value* con
       entry->run(op, attrs, inputs, outputs);
       return outputs;
     }
+  }
+  if (op.shares) {
+    const RuntimeEntry* entry = runtime_entry(op);
+    if (entry && entry->share(op, attrs, inputs, {shapes.data(), shapes.size()}, outputs)) return outputs;
   }
   for (size_t i = 0; i < output_types.size(); ++i) {
     if (shapes[i].fully_known()) {

@@ -1,0 +1,29 @@
+// What a strided slice takes: TensorFlow's begin, end, strides and five masks, resolved against an input's shape.
+#pragma once
+
+#include "rewind/op/op.h"
+
+namespace rw {
+
+struct SliceMasks {
+  int64_t begin = 0;
+  int64_t end = 0;
+  int64_t ellipsis = 0;
+  int64_t new_axis = 0;
+  int64_t shrink_axis = 0;
+};
+SliceMasks slice_masks(const Op& op, const Attrs& attrs);
+
+struct SlicePlan {
+  // One of each per axis of the input: elements begin, begin + step, ..., `count` of them. count is -1 where the
+  // input's size is unknown.
+  IntVector begin, step, count;
+  Shape shape;  // the result's: without the shrunk axes, with the new ones
+};
+
+// Throws InvalidArgumentError, as TensorFlow does: wrong lengths, zero strides, an index out of bounds, two
+// ellipses, too many indices. `input` must have a rank.
+SlicePlan plan_slice(std::string_view tag, const Shape& input, const IntVector& begin, const IntVector& end,
+                     const IntVector& strides, const SliceMasks& masks);
+
+}  // namespace rw
