@@ -77,7 +77,7 @@ size_t CpuAllocator::class_bytes(int size_class) {
   return ((size_t{1} << top) + (size_t{1} << (top - 2)) * size_t(step + 1)) * kAlign;
 }
 
-CpuAllocator::CpuAllocator() : limit_(memory_limit()) {}
+CpuAllocator::CpuAllocator(bool thread_caches) : limit_(memory_limit()), thread_caches_(thread_caches) {}
 
 void CpuAllocator::count(int64_t bytes) {
   const int64_t now = in_use_.fetch_add(bytes, std::memory_order_relaxed) + bytes;
@@ -94,7 +94,7 @@ void* CpuAllocator::allocate(size_t bytes) {
   }
   const int size_class = class_of(bytes);
   void* block = nullptr;
-  if (size_class < kSmallClasses && !t_gone) {
+  if (thread_caches_ && size_class < kSmallClasses && !t_gone) {
     ThreadCache::List& list = t_cache.lists[size_class];
     if (list.count > 0) block = list.blocks[--list.count];
   }
@@ -107,7 +107,7 @@ void* CpuAllocator::allocate(size_t bytes) {
 void CpuAllocator::deallocate(void* block, size_t bytes) noexcept {
   const int size_class = class_of(bytes);
   in_use_.fetch_sub(int64_t(class_bytes(size_class)), std::memory_order_relaxed);
-  if (size_class < kSmallClasses && !t_gone) {
+  if (thread_caches_ && size_class < kSmallClasses && !t_gone) {
     ThreadCache::List& list = t_cache.lists[size_class];
     if (list.count < kKeptPerClass) {
       t_cache.owner = this;

@@ -21,7 +21,8 @@ class CpuAllocator final : public Allocator {
   static int class_of(size_t bytes);
   static size_t class_bytes(int size_class);
 
-  CpuAllocator();
+  // `thread_caches` is for the one allocator that lives as long as the process: threads keep its small blocks.
+  explicit CpuAllocator(bool thread_caches = false);
   void* allocate(size_t bytes) override;
   void deallocate(void* block, size_t bytes) noexcept override;
   MemoryStats stats() const override;
@@ -40,7 +41,8 @@ class CpuAllocator final : public Allocator {
   std::atomic<int64_t> peak_{0};
   std::atomic<int64_t> reserved_{0};
   std::atomic<int64_t> allocations_{0};
-  int64_t limit_;
+  const int64_t limit_;
+  const bool thread_caches_;
   std::mutex mutex_;
   std::array<std::vector<void*>, kClasses> shared_;
 };

@@ -24,7 +24,7 @@ class CpuDevice final : public Device {
   }
 
  private:
-  CpuAllocator allocator_;
+  CpuAllocator allocator_{/*thread_caches=*/true};
   ImmediateStream stream_;
 };
 
