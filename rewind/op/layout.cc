@@ -7,38 +7,50 @@ namespace {
 // A shape given as a vector of sizes: as far as it is known.
 Shape open_shape(const ShapeContext& ctx, int i) {
   const Shape& s = ctx.input(i);
+  if (s.has_rank() && s.rank() == 0) return Shape::unknown_of_rank(1);
   return s.has_rank() && s.rank() == 1 && s[0] >= 0 ? Shape::unknown_of_rank(int(s[0])) : Shape::unknown_rank();
 }
 
 void reshape_rule(ShapeContext& ctx) {
-  ctx.require_rank(1, 1);
+  if (ctx.input(1).has_rank() && ctx.input(1).rank() > 1) ctx.require_rank(1, 1);  // one number is a list of one
   IntVector dims;
   if (!ctx.ints(1, &dims)) return ctx.output(0, open_shape(ctx, 1));
   if (dims.size() > size_t(Shape::kMaxRank))
     ctx.fail("a tensor has at most " + std::to_string(Shape::kMaxRank) + " axes: got " + std::to_string(dims.size()));
   int unknown = -1;
-  int64_t product = 1;
+  int64_t product = 1;  // of the sizes that are not 0
+  bool zero = false;
   for (size_t k = 0; k < dims.size(); ++k) {
     if (dims[k] == -1) {
       if (unknown >= 0) ctx.fail("only one size may be -1: got shape " + list_text(dims));
       unknown = int(k);
     } else if (dims[k] < 0) {
       ctx.fail("sizes must be -1 or not negative: got shape " + list_text(dims));
+    } else if (dims[k] == 0) {
+      zero = true;
     } else {
       product = checked_product(ctx, product, dims[k]);
     }
   }
-  const int64_t count = ctx.input(0).has_rank() ? ctx.input(0).num_elements() : -1;
-  if (count >= 0) {
-    if (unknown >= 0) {
-      if (product == 0) ctx.fail("-1 cannot be inferred beside a size of 0: got shape " + list_text(dims));
-      if (count % product != 0)
-        ctx.fail("sizes must divide the " + std::to_string(count) + " elements: " + ctx.describe(0) + ", shape is " + list_text(dims));
-      dims[size_t(unknown)] = count / product;
-    } else if (product != count) {
-      ctx.fail("the number of elements must stay: " + ctx.describe(0) + " with " + std::to_string(count) +
-               " elements, shape " + list_text(dims) + " has " + std::to_string(product));
+  const Shape& in = ctx.input(0);
+  const int64_t count = in.has_rank() ? in.num_elements() : -1;
+  if (count < 0) return ctx.output(0, shape_of(dims));
+  if (unknown >= 0) {
+    // Beside a 0, -1 is what the input's other sizes leave, as in TensorFlow.
+    int64_t rest = 1;
+    for (const int64_t d : in)
+      if (d > 0 || !zero) rest *= d;
+    dims[size_t(unknown)] = rest / product;
+    if (!(zero && count == 0) && rest % product != 0) {
+      dims[size_t(unknown)] = -1;
+      ctx.fail("sizes must divide the " + std::to_string(count) + " elements: " + ctx.describe(0) + ", shape is " + list_text(dims));
     }
+  }
+  const Shape out = shape_of(dims);
+  int64_t elements = 0;
+  if (!out.checked_num_elements(&elements) || elements != count) {
+    ctx.fail("the number of elements must stay: " + ctx.describe(0) + " with " + std::to_string(count) +
+             " elements, the shape is " + list_text(dims));
   }
   ctx.output(0, shape_of(dims));
 }

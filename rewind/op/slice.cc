@@ -59,11 +59,6 @@ void strided_slice_rule(ShapeContext& ctx) {
   ctx.output(0, plan_slice(ctx.op().tag, ctx.input(0), begin, end, strides, slice_masks(ctx.op(), ctx.attrs())).shape);
 }
 
-void check_value(ShapeContext& ctx, const Shape& wanted, int i) {
-  if (!ctx.input(i).compatible_with(wanted))
-    ctx.fail("the value must have the slice's shape " + wanted.to_string() + ": " + ctx.describe(i));
-}
-
 void strided_slice_grad_rule(ShapeContext& ctx) {
   ctx.require_rank(0, 1);
   IntVector dims, begin, end, strides;
@@ -77,7 +72,8 @@ void strided_slice_grad_rule(ShapeContext& ctx) {
   Shape out = shape_of(dims);
   if (known) {
     const auto plan = plan_slice(ctx.op().tag, out, begin, end, strides, slice_masks(ctx.op(), ctx.attrs()));
-    check_value(ctx, plan.shape, 4);
+    if (!ctx.input(4).compatible_with(plan.shape))
+      ctx.fail("dy must have the slice's shape " + plan.shape.to_string() + ": " + ctx.describe(4));
   }
   ctx.output(0, std::move(out));
 }
@@ -87,7 +83,8 @@ void strided_update_rule(ShapeContext& ctx) {
   const Shape& in = ctx.input(0);
   if (read_spec(ctx, 1, &begin, &end, &strides) && in.has_rank()) {
     const auto plan = plan_slice(ctx.op().tag, in, begin, end, strides, slice_masks(ctx.op(), ctx.attrs()));
-    check_value(ctx, plan.shape, 4);
+    if (!broadcasts_into(ctx.input(4), plan.shape))
+      ctx.fail("the value must broadcast to the slice's shape " + plan.shape.to_string() + ": " + ctx.describe(4));
   }
   ctx.output(0, in);
 }

@@ -112,13 +112,25 @@ SlicePlan plan_slice(std::string_view tag, const Shape& input, const IntVector& 
       plan.count.push_back(a.shrink ? 1 : -1);
     }
   }
+  plan.result_axis.resize(size_t(input.rank()), -1);
   SmallVector<int64_t, 6> dims;
   for (const int r : dense.result) {
+    if (r >= 0) plan.result_axis[size_t(r)] = int64_t(dims.size());
     if (r == kNewAxis) dims.push_back(1);
     else if (r != kShrunk) dims.push_back(plan.count[size_t(r)]);
   }
   plan.shape = Shape(std::span<const int64_t>(dims.data(), dims.size()));
   return plan;
+}
+
+bool broadcasts_into(const Shape& from, const Shape& to) {
+  if (!from.has_rank() || !to.has_rank()) return true;
+  const int extra = from.rank() - to.rank();
+  for (int k = 0; k < from.rank(); ++k) {
+    if (from[k] == 1 || from[k] < 0) continue;
+    if (k < extra || (to[k - extra] >= 0 && to[k - extra] != from[k])) return false;
+  }
+  return true;
 }
 
 }  // namespace rw

@@ -239,3 +239,5 @@ template <class T>
 Tensor::Tensor(T value) : Tensor(constant(value)) {}
 
 }  // namespace rw
+
+#include "rewind/tensor/indexing.h"

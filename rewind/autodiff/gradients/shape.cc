@@ -92,7 +92,13 @@ void strided_update_grad(GradContext& g) {
     const Tensor zeros = filled(g.input_dtype(4), g.input_shape(4), 0);
     g.set(0, apply_one(RW_OP("TensorStridedSliceUpdate"), {&g.grad(), &begin, &end, &strides, &zeros}, g.attrs()));
   }
-  if (g.wants(4)) g.set(4, apply_one(RW_OP("StridedSlice"), {&g.grad(), &begin, &end, &strides}, g.attrs()));
+  if (!g.wants(4)) return;
+  // The value was broadcast; sizes of 1 in front of it did not count.
+  const Tensor part = apply_one(RW_OP("StridedSlice"), {&g.grad(), &begin, &end, &strides}, g.attrs());
+  Shape shape = g.input_shape(4);
+  while (shape.rank() > part.rank()) shape.erase(0);
+  const Tensor sum = sum_to_shape(part, shape);
+  g.set(4, sum.rank() == g.input_shape(4).rank() ? sum : reshape_to(sum, g.input_shape(4)));
 }
 
 // (m0 * d0, m1 * d1, ...) as (m0, d0, m1, d1, ...), summed over the m.

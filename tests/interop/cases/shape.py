@@ -23,8 +23,9 @@ sweep("Reshape", [lit([3, 2])], types=ALL + ["string"])
 for shape, to in [((2, 3), [6]), ((2, 3), [-1]), ((2, 3), [1, -1, 2]), ((2, 3, 4), [4, 6]), ((), [1, 1]), ((1,), []), ((0, 3), [3, 0]), ((0, 3), [-1, 3]), ((0, 3), [0, 5]),
                   ((1, 2, 2, 1, 3), [3, 4]), ((4,), [2, -1])]:
     for t in ["int32", "int64"]: case("Reshape", [f(shape), lit(to, t)])
-for to in [[4], [-1, -1], [-2, -3], [5, -1], [0, -1], [2, 3, 0], [[2, 3]], 6]: case("Reshape", [f((2, 3)), lit(to)], error=True)
-case("Reshape", [f((0, 3)), lit([0, -1])], error=True)
+for to in [[4], [-1, -1], [-2, -3], [5, -1], [0, -1], [2, 3, 0], [[2, 3]]]: case("Reshape", [f((2, 3)), lit(to)], error=True)
+case("Reshape", [f((2, 3)), lit(6)])
+for to in [[0, -1], [-1, 0], [5, 0, -1]]: case("Reshape", [f((0, 3)), lit(to)])
 sweep("ExpandDims", [lit(1)])
 for shape, axis in [((), 0), ((), -1), ((5,), 0), ((5,), 1), ((5,), -2), ((2, 3, 4), 3), ((2, 3, 4), -4), ((0, 3), 1)]: case("ExpandDims", [f(shape), lit(axis, "int64")])
 case("ExpandDims", [f((2, 3)), lit([1])])
@@ -57,7 +58,7 @@ sweep("BroadcastTo", [lit([2, 2, 3])])
 for shape, to in [((), [3]), ((), []), ((1,), [4]), ((3,), [2, 3]), ((2, 1), [2, 5]), ((1, 3), [4, 3]), ((2, 1, 3), [2, 4, 3]), ((1, 1), [0, 3]), ((2, 1, 3, 1), [2, 5, 3, 2]), ((1,), [1, 1, 2, 1, 3]), ((0,), [2, 0]), ((2, 3), [2, 3])]:
     case("BroadcastTo", [f(shape), lit(to, "int64")])
 for shape, to in [((67, 1), [67, 133]), ((1, 67), [133, 67]), ((1, 5, 1), [33, 5, 65])]:
-    for t in ["float32", "int8", "float64"]: case("BroadcastTo", [x(shape, t), lit(to)], golden=False)
+    for t in ["float32", "int8", "float64"]: case("BroadcastTo", [x(shape, t), lit(to)], golden=False, tol=SUMS)
 for shape, to in [((2,), [3]), ((2, 3), [3]), ((2, 3), [3, 3]), ((3,), [-1, 3]), ((2,), [[2]])]: case("BroadcastTo", [f(shape), lit(to)], error=True)
 for p, q in [([2, 3], [3]), ([], [4]), ([1, 5], [4, 1]), ([2, 3], [2, 3]), ([0], [1]), ([2, 1, 4], [3, 1]), ([], []), ([1], [1]), ([5, 1, 1], [1])]:
     for t in ["int32", "int64"]:
@@ -187,7 +188,8 @@ for begin, end, strides, masks in [([5], [6], [1], dict(shrink_axis_mask=1)), ([
     case("TensorStridedSliceUpdate", [f((2, 3)), *spec, f((1, 3))], attrs=masks, error=True, label=f"error {begin} {end} {strides} {masks}")
 for op, first in [("StridedSliceGrad", lit([4])), ("TensorStridedSliceUpdate", f((4,))), ("ResourceStridedSliceAssign", var(f((4,))))]:
     case(op, [first, lit([0]), lit([2]), lit([1]), f((3,))], error=True)
-    case(op, [first, lit([0]), lit([2]), lit([1]), f((2, 1))], error=True)
+    if op != "StridedSliceGrad":
+        for shape in [(), (1,), (2, 1)]: case(op, [first, lit([0]), lit([2]), lit([1]), f(shape)], label=f"value {shape}", error=shape == (2, 1), grad=())
 for t in DTYPES:
     if t != "string": case("StridedSliceGrad", [lit([2, 3]), lit([0, 2]), lit([2, 0]), lit([1, -1]), x((2, 2), t)])
     case("TensorStridedSliceUpdate", [x((2, 3), t), lit([0, 2]), lit([2, 0]), lit([1, -1]), x((2, 2), t)])
@@ -197,7 +199,7 @@ sweep("Tile", [lit([2, 3])])
 for shape, m in [((), []), ((5,), [3]), ((5,), [0]), ((2, 3), [1, 1]), ((2, 3), [1, 2]), ((2, 3), [2, 1]), ((2, 3, 4), [2, 1, 3]), ((0, 3), [2, 2]), ((2, 1, 3, 2), [1, 4, 2, 1]), ((1, 2, 2, 1, 3), [2, 1, 2, 3, 1])]:
     for t in ["int32", "int64"]: case("Tile", [f(shape), lit(m, t)])
 for shape, m in [((67, 33), [3, 5]), ((3, 65, 2), [2, 2, 33])]:
-    for t in ["float32", "int8"]: case("Tile", [x(shape, t), lit(m)], golden=False)
+    for t in ["float32", "int8"]: case("Tile", [x(shape, t), lit(m)], golden=False, tol=SUMS)
 for m in [[1], [1, -1], [[1, 1]], [1, 1, 1]]: case("Tile", [f((2, 3)), lit(m)], error=True)
 sweep("Pad", [lit([[1, 0], [2, 1]])])
 for t in DTYPES: case("PadV2", [x((2, 3), t), lit([[1, 0], [2, 1]]), x((), t)])
@@ -215,10 +217,10 @@ case("PadV2", [f((2, 3)), lit([[1, 1], [1, 1]]), f((2,))], error=True)
 for mode in ["REFLECT", "SYMMETRIC"]:
     for t in DTYPES:
         case("MirrorPad", [x((2, 3), t), lit([[1, 0], [2, 1]])], attrs=dict(mode=mode))
-        if t not in ("bool", "string"): case("MirrorPadGrad", [x((4, 6), t), lit([[1, 1], [2, 1]])], attrs=dict(mode=mode))
+        if t not in ("bool", "string"): case("MirrorPadGrad", [x((4, 6), t), lit([[1, 1], [2, 1]])], attrs=dict(mode=mode), tol=SUMS)
     for shape, p in [((5,), [[3, 4]]), ((5,), [[0, 0]]), ((5,), [[4, 4]]), ((3, 3), [[0, 2], [2, 0]]), ((4, 3, 4), [[1, 0], [0, 2], [3, 1]]), ((2, 3, 3, 2), [[0, 0], [2, 1], [1, 2], [0, 0]]), ((2, 2, 2, 3, 3), [[1, 0], [0, 1], [1, 1], [0, 1], [2, 2]])]:
         case("MirrorPad", [f(shape), lit(p)], attrs=dict(mode=mode))
-        case("MirrorPadGrad", [f([n + a + c for n, (a, c) in zip(shape, p)]), lit(p, "int64")], attrs=dict(mode=mode))
+        case("MirrorPadGrad", [f([n + a + c for n, (a, c) in zip(shape, p)]), lit(p, "int64")], attrs=dict(mode=mode), tol=SUMS)
     case("MirrorPad", [f((70, 65)), lit([[3, 4], [5, 6]])], attrs=dict(mode=mode), golden=False)
     case("MirrorPad", [f((2, 3)), lit([[0, 0], [4, 0]])], attrs=dict(mode=mode), error=True)
     case("MirrorPad", [f((2, 3)), lit([[0, 0], [-1, 0]])], attrs=dict(mode=mode), error=True)
@@ -231,7 +233,7 @@ sweep("ReverseV2", [lit([1])], types=ALL + ["string"])
 sweep("Reverse", [lit([False, True], "bool")], types=ALL + ["string"])
 for shape, axes in [((), []), ((5,), [0]), ((2, 3), []), ((2, 3), [0]), ((2, 3), [0, 1]), ((2, 3, 4), [-1, 0]), ((2, 3, 4), [1]), ((0, 3), [0]), ((2, 1, 3, 2), [0, 2]), ((1, 2, 2, 1, 3), [1, 4]), ((33, 65), [1]), ((33, 65, 3), [1])]:
     for t in ["int32", "int64"]: case("ReverseV2", [f(shape), lit(axes, t)])
-    case("Reverse", [f(shape), lit([k in [a % len(shape) for a in axes] for k in range(len(shape))], "bool")])
+    if 0 not in shape: case("Reverse", [f(shape), lit([k in [a % len(shape) for a in axes] for k in range(len(shape))], "bool")])
 for axes in [[2], [-3], [0, 0], [0, -2], [[0]]]: case("ReverseV2", [f((2, 3)), lit(axes)], error=True)
 case("Reverse", [f((2, 3)), lit([True], "bool")], error=True)
 sweep("ReverseSequence", [lit([2, 0, 3], "int64")], shape=(3, 4), attrs=dict(seq_dim=1, batch_dim=0))

@@ -1,0 +1,122 @@
+#include "rewind/tensor/indexing.h"
+
+#include "rewind/base/error.h"
+#include "rewind/tensor/apply.h"
+#include "rewind/tensor/tensor_impl.h"
+
+namespace rw {
+namespace {
+
+// One of begin, end and strides while it is put together.
+struct Spec {
+  std::vector<int32_t> numbers;
+  std::vector<Tensor> tensors;  // one per number, undefined where the number holds
+  bool traced = false;
+
+  void add(int64_t value, const Tensor& tensor = {}) {
+    if (value < INT32_MIN) value = INT32_MIN;  // beyond every axis: the same slice
+    if (value > INT32_MAX) value = INT32_MAX;
+    numbers.push_back(int32_t(value));
+    tensors.push_back(tensor);
+    traced |= tensor.defined();
+  }
+  Tensor tensor() const {
+    if (!traced) return constant(numbers);
+    std::vector<Tensor> parts;
+    for (size_t i = 0; i < numbers.size(); ++i) {
+      if (!tensors[i].defined()) parts.push_back(constant(numbers[i]));
+      else if (tensors[i].dtype() == DType::kInt32) parts.push_back(tensors[i]);
+      else parts.push_back(apply_one(RW_OP("Cast"), {&tensors[i]}, {{"DstT", DType::kInt32}}));
+    }
+    return std::move(rw::apply(RW_OP("Pack"), parts)[0]);
+  }
+};
+
+Tensor plus_one(const Tensor& t) {
+  const Tensor one = scalar_tensor(int64_t{1}, t.dtype());
+  return apply_one(RW_OP("AddV2"), {&t, &one});
+}
+
+}  // namespace
+
+SliceBound::SliceBound(const Tensor& value) : open_(false) {
+  const DType dtype = value.dtype();
+  if (!is_integer(dtype) || value.rank() != 0)
+    fail_invalid("index", "a tensor used as an index must be an integer scalar: got " + std::string(name_of(dtype)) +
+                              value.shape().to_string() + "; rw::gather takes lists of indices");
+  if (value.impl()->kind != TensorKind::kEager) {
+    tensor_ = value;
+    return;
+  }
+  const void* data = value.host_data();
+  switch (dtype) {
+    case DType::kInt64: value_ = *static_cast<const int64_t*>(data); break;
+    case DType::kInt32: value_ = *static_cast<const int32_t*>(data); break;
+    case DType::kInt16: value_ = *static_cast<const int16_t*>(data); break;
+    case DType::kInt8: value_ = *static_cast<const int8_t*>(data); break;
+    case DType::kUint8: value_ = *static_cast<const uint8_t*>(data); break;
+    case DType::kUint16: value_ = *static_cast<const uint16_t*>(data); break;
+    case DType::kUint32: value_ = *static_cast<const uint32_t*>(data); break;
+    default: value_ = int64_t(*static_cast<const uint64_t*>(data));
+  }
+}
+
+Tensor Tensor::index(std::initializer_list<Index> indices) const {
+  return index(std::span<const Index>(indices.begin(), indices.size()));
+}
+
+Tensor Tensor::index(std::span<const Index> indices) const {
+  Spec begin, end, step;
+  int64_t begin_mask = 0, end_mask = 0, ellipsis_mask = 0, new_axis_mask = 0, shrink_mask = 0;
+  if (indices.size() > 31) fail_invalid("strided_slice", "at most 31 indices are allowed: got " + std::to_string(indices.size()));
+  for (size_t i = 0; i < indices.size(); ++i) {
+    const int64_t bit = int64_t{1} << i;
+    const Slice& s = indices[i].slice();
+    switch (indices[i].kind()) {
+      case Index::Kind::kAt:
+        shrink_mask |= bit;
+        begin.add(s.begin().value(), s.begin().tensor());
+        end.add(s.begin().value() + 1, s.begin().tensor().defined() ? plus_one(s.begin().tensor()) : Tensor());
+        step.add(1);
+        break;
+      case Index::Kind::kSlice:
+        if (s.begin().open()) begin_mask |= bit;
+        if (s.end().open()) end_mask |= bit;
+        begin.add(s.begin().value(), s.begin().tensor());
+        end.add(s.end().value(), s.end().tensor());
+        step.add(s.step().open() ? 1 : s.step().value(), s.step().tensor());
+        break;
+      case Index::Kind::kNewAxis:
+      case Index::Kind::kEllipsis:
+        (indices[i].kind() == Index::Kind::kNewAxis ? new_axis_mask : ellipsis_mask) |= bit;
+        begin.add(0);
+        end.add(0);
+        step.add(1);
+        break;
+    }
+  }
+  const Tensor b = begin.tensor(), e = end.tensor(), s = step.tensor();
+  return apply_one(RW_OP("StridedSlice"), {this, &b, &e, &s},
+                   {{"begin_mask", begin_mask},
+                    {"end_mask", end_mask},
+                    {"ellipsis_mask", ellipsis_mask},
+                    {"new_axis_mask", new_axis_mask},
+                    {"shrink_axis_mask", shrink_mask}});
+}
+
+// The commonest index; nothing is built that can be kept.
+Tensor Tensor::operator[](int64_t index) const {
+  static const Attrs kOneRow{{"shrink_axis_mask", 1}};
+  static const Tensor kStep = constant(std::vector<int64_t>{1});
+  const int64_t next = index + 1;
+  const Tensor begin = tensor_from_bytes(&index, DType::kInt64, {1}), end = tensor_from_bytes(&next, DType::kInt64, {1});
+  return apply_one(RW_OP("StridedSlice"), {this, &begin, &end, &kStep}, kOneRow);
+}
+
+Tensor::Iterator Tensor::begin() const {
+  if (rank() == 0) fail_invalid("tensor", "a scalar has no rows to go through");
+  return {this, 0};
+}
+Tensor::Iterator Tensor::end() const { return {this, rank() == 0 ? 0 : dim(0)}; }
+
+}  // namespace rw
