@@ -1,7 +1,312 @@
+// Batching of the shape ops: the same movement behind a batch axis that stays in front.
 #include "rewind/autodiff/batching.h"
+#include "rewind/autodiff/grad_ops.h"
+#include "rewind/op/strided_slice.h"
+#include "rewind/tensor/apply.h"
+#include "rewind/tensor/tensor_impl.h"
 
 namespace rw {
+namespace {
 
-void register_shape_batching() {}
+using Numbers = std::vector<int64_t>;
+
+// Whether the numbers in input i are the same for the whole batch and can be read now.
+bool readable(const BatchContext& c, int i) {
+  return !c.batched(i) && c.input(i).impl()->kind == TensorKind::kEager;
+}
+
+Numbers numbers(const BatchContext& c, int i) {
+  const Tensor& t = c.input(i);
+  switch (t.dtype()) {
+    case DType::kInt64: return t.to_vector<int64_t>();
+    case DType::kInt16: {
+      const auto v = t.data<int16_t>();
+      return {v.begin(), v.end()};
+    }
+    case DType::kInt8: {
+      const auto v = t.data<int8_t>();
+      return {v.begin(), v.end()};
+    }
+    case DType::kBool: {
+      const auto v = t.data<bool>();
+      return {v.begin(), v.end()};
+    }
+    default: {
+      const auto v = t.data<int32_t>();
+      return {v.begin(), v.end()};
+    }
+  }
+}
+
+// A list input with `first` in front (for a matrix: a row of it), in its own type.
+Tensor with_front(const BatchContext& c, int i, int64_t first) {
+  const Tensor& t = c.input(i);
+  Shape one = t.shape();
+  one.set(0, 1);
+  const Tensor front = constant(Numbers(size_t(one.num_elements()), first), one, t.dtype());
+  const Tensor axis = constant(0);
+  return apply_one(RW_OP("ConcatV2"), {&front, &t, &axis});
+}
+
+// Numbers in the type of input i.
+Tensor like(const BatchContext& c, int i, const Numbers& list, bool scalar = false) {
+  return constant(list, scalar ? Shape() : Shape{int64_t(list.size())}, c.input(i).dtype());
+}
+
+// An axis of the element as an axis of the batch.
+int64_t behind_batch(int64_t axis, int rank) { return (axis < 0 ? axis + rank : axis) + 1; }
+
+Shape with_batch_size(const BatchContext& c, Shape shape) {
+  shape.insert(0, c.batch_size());
+  return shape;
+}
+
+Shape element_shape(const BatchContext& c, int i) {
+  Shape shape = c.input(i).shape();
+  if (c.batched(i)) shape.erase(0);
+  return shape;
+}
+
+// Registers a rule that needs every input but those named to be readable; otherwise the op runs in a loop.
+void rule(const char* op, std::vector<int> data, BatchRule run) {
+  register_batching(op, [data = std::move(data), run = std::move(run)](BatchContext& c) {
+    for (int i = 0; i < c.num_inputs(); ++i) {
+      bool is_data = false;
+      for (const int d : data) is_data |= d == i;
+      if (!is_data && !readable(c, i)) return batch_by_loop(c);
+    }
+    run(c);
+  });
+}
+
+// The op again on input 0 with the batch in front and other numbers.
+void again(BatchContext& c, std::initializer_list<const Tensor*> rest, const Attrs& attrs) {
+  const Tensor x = c.with_batch(0);
+  SmallVector<const Tensor*, 4> inputs{&x};
+  for (const Tensor* t : rest) inputs.push_back(t);
+  c.set_all(apply(c.op(), {inputs.data(), inputs.size()}, attrs));
+}
+void again(BatchContext& c, std::initializer_list<const Tensor*> rest) { again(c, rest, c.attrs()); }
+
+void reshape_rule(BatchContext& c) {
+  Numbers dims = numbers(c, 1);
+  const int64_t count = element_shape(c, 0).num_elements();
+  int64_t known = 1;
+  for (const int64_t d : dims) known *= d == -1 ? 1 : d;
+  for (int64_t& d : dims)
+    if (d == -1 && known > 0) d = count / known;
+  c.set(0, reshape_to(c.with_batch(0), with_batch_size(c, Shape(dims))));
+}
+
+void squeeze_rule(BatchContext& c) {
+  const Shape shape = element_shape(c, 0);
+  const auto axes = c.attr<std::vector<int64_t>>("squeeze_dims");
+  Numbers all;
+  for (const int64_t a : axes) all.push_back(behind_batch(a, shape.rank()));
+  for (int k = 0; k < shape.rank() && axes.empty(); ++k)
+    if (shape[k] == 1) all.push_back(k + 1);
+  if (all.empty()) return c.set(0, c.input(0));
+  again(c, {}, {{"squeeze_dims", all}});
+}
+
+// Inputs [first, first + count) are joined; numbers elsewhere are the axis.
+void concat_rule(BatchContext& c, int first, int count, int axis_input) {
+  if (!readable(c, axis_input)) return batch_by_loop(c);
+  const Tensor axis = like(c, axis_input, {behind_batch(numbers(c, axis_input)[0], c.rank(first))}, true);
+  std::vector<Tensor> inputs;
+  for (int i = first; i < first + count; ++i) inputs.push_back(c.with_batch(i));
+  inputs.insert(axis_input == 0 ? inputs.begin() : inputs.end(), axis);
+  c.set_all(rw::apply(c.op(), inputs));
+}
+
+void pack_rule(BatchContext& c) {
+  std::vector<Tensor> inputs;
+  for (int i = 0; i < c.num_inputs(); ++i) inputs.push_back(c.with_batch(i));
+  c.set_all(rw::apply(c.op(), inputs, {{"axis", behind_batch(c.attr<int64_t>("axis"), c.rank(0) + 1)}}));
+}
+
+Attrs masks_behind_batch(const BatchContext& c) {
+  const SliceMasks m = slice_masks(c.op(), c.attrs());
+  return {{"begin_mask", (m.begin << 1) | 1},
+          {"end_mask", (m.end << 1) | 1},
+          {"ellipsis_mask", m.ellipsis << 1},
+          {"new_axis_mask", m.new_axis << 1},
+          {"shrink_axis_mask", m.shrink_axis << 1}};
+}
+
+void strided_slice_rule(BatchContext& c) {
+  const Tensor begin = with_front(c, 1, 0), end = with_front(c, 2, 0), step = with_front(c, 3, 1);
+  again(c, {&begin, &end, &step}, masks_behind_batch(c));
+}
+
+void strided_slice_grad_rule(BatchContext& c) {
+  const Tensor dims = with_front(c, 0, c.batch_size()), begin = with_front(c, 1, 0), end = with_front(c, 2, 0),
+               step = with_front(c, 3, 1), dy = c.with_batch(4);
+  c.set(0, apply_one(c.op(), {&dims, &begin, &end, &step, &dy}, masks_behind_batch(c)));
+}
+
+void strided_update_rule(BatchContext& c) {
+  const auto list = [&](int i) {
+    const Numbers n = numbers(c, i);
+    return IntVector(n.begin(), n.end());
+  };
+  const SlicePlan plan = plan_slice(c.op().tag, element_shape(c, 0), list(1), list(2), list(3), slice_masks(c.op(), c.attrs()));
+  if (c.rank(4) > plan.shape.rank()) return batch_by_loop(c);
+  const Tensor begin = with_front(c, 1, 0), end = with_front(c, 2, 0), step = with_front(c, 3, 1),
+               value = c.aligned(4, plan.shape.rank());
+  again(c, {&begin, &end, &step, &value}, masks_behind_batch(c));
+}
+
+// A value that is the same for every element.
+void set_constant(BatchContext& c, int i, const Numbers& list, const Shape& shape, DType dtype) {
+  const Tensor one = constant(list, shape, dtype);
+  const Shape all = with_batch_size(c, shape);
+  const Tensor dims = constant(all.begin(), Shape{all.rank()});
+  c.set(i, apply_one(RW_OP("BroadcastTo"), {&one, &dims}));
+}
+
+void shape_rule(BatchContext& c) {
+  for (int i = 0; i < c.num_outputs(); ++i) {
+    const Shape shape = element_shape(c, i);
+    set_constant(c, i, {shape.begin(), shape.end()}, Shape{shape.rank()}, c.attr<DType>("out_type"));
+  }
+}
+
+// The batch joins the images' own batch axis for the op.
+void depth_rule(BatchContext& c) {
+  const Shape& in = c.input(0).shape();
+  const Tensor x = reshape_to(c.input(0), Shape{in[0] * in[1], in[2], in[3], in[4]});
+  const Tensor y = apply_one(c.op(), {&x}, c.attrs());
+  c.set(0, reshape_to(y, Shape{in[0], in[1], y.dim(1), y.dim(2), y.dim(3)}));
+}
+
+Tensor swap_front(const Tensor& t) {
+  Numbers perm;
+  for (int k = 0; k < t.rank(); ++k) perm.push_back(k);
+  std::swap(perm[0], perm[1]);
+  const Tensor p = constant(perm);
+  return apply_one(RW_OP("Transpose"), {&t, &p});
+}
+
+// Sizes `front`, then those of `shape` from axis `from` on.
+Shape joined(std::initializer_list<int64_t> front, const Shape& shape, int from) {
+  Shape all(front);
+  for (int k = from; k < shape.rank(); ++k) all.append(shape[k]);
+  return all;
+}
+
+void space_to_batch_rule(BatchContext& c) {
+  const Shape& in = c.input(0).shape();
+  const int64_t b = in[0], n = in[1];
+  if (b * n == 0) return batch_by_loop(c);
+  const Tensor x = reshape_to(c.input(0), joined({b * n}, in, 2));
+  const Tensor y = apply_one(c.op(), {&x, &c.input(1), &c.input(2)});
+  const int64_t blocks = y.dim(0) / (b * n);
+  const Tensor apart = swap_front(reshape_to(y, joined({blocks, b, n}, y.shape(), 1)));
+  c.set(0, reshape_to(apart, joined({b, blocks * n}, y.shape(), 1)));
+}
+
+void batch_to_space_rule(BatchContext& c) {
+  const Shape& in = c.input(0).shape();
+  int64_t blocks = 1;
+  for (const int64_t v : numbers(c, 1)) blocks *= v;
+  const int64_t b = in[0], n = blocks > 0 ? in[1] / blocks : 0;
+  if (n * blocks != in[1]) return batch_by_loop(c);
+  const Tensor x = swap_front(reshape_to(c.input(0), joined({b, blocks, n}, in, 2)));
+  const Tensor merged = reshape_to(x, joined({blocks * b * n}, in, 2));
+  const Tensor y = apply_one(c.op(), {&merged, &c.input(1), &c.input(2)});
+  c.set(0, reshape_to(y, joined({b, n}, y.shape(), 1)));
+}
+
+}  // namespace
+
+void register_shape_batching() {
+  rule("Reshape", {0}, reshape_rule);
+  rule("ExpandDims", {0}, [](BatchContext& c) {
+    const Tensor axis = like(c, 1, {behind_batch(numbers(c, 1)[0], c.rank(0) + 1)}, true);
+    again(c, {&axis});
+  });
+  rule("Squeeze", {0}, squeeze_rule);
+  rule("EnsureShape", {0}, [](BatchContext& c) {
+    const Shape shape = c.attr<Shape>("shape");
+    again(c, {}, {{"shape", shape.has_rank() ? with_batch_size(c, shape) : shape}});
+  });
+  rule("Transpose", {0}, [](BatchContext& c) {
+    Numbers perm{0};
+    for (const int64_t p : numbers(c, 1)) perm.push_back(behind_batch(p, c.rank(0)));
+    const Tensor t = like(c, 1, perm);
+    again(c, {&t});
+  });
+  rule("BroadcastTo", {0}, [](BatchContext& c) {
+    const Tensor x = c.aligned(0, int(c.input(1).size())), dims = with_front(c, 1, c.batch_size());
+    c.set(0, apply_one(c.op(), {&x, &dims}));
+  });
+
+  register_batching("ConcatV2", [](BatchContext& c) { concat_rule(c, 0, c.num_inputs() - 1, c.num_inputs() - 1); });
+  register_batching("Concat", [](BatchContext& c) { concat_rule(c, 1, c.num_inputs() - 1, 0); });
+  register_batching("Pack", pack_rule);
+  rule("Unpack", {0}, [](BatchContext& c) {
+    again(c, {}, c.attrs().with("axis", behind_batch(c.attr<int64_t>("axis"), c.rank(0))));
+  });
+  rule("Split", {1}, [](BatchContext& c) {
+    const Tensor axis = like(c, 0, {behind_batch(numbers(c, 0)[0], c.rank(1))}, true), x = c.with_batch(1);
+    c.set_all(apply(c.op(), {&axis, &x}, c.attrs()));
+  });
+  rule("SplitV", {0}, [](BatchContext& c) {
+    const Tensor axis = like(c, 2, {behind_batch(numbers(c, 2)[0], c.rank(0))}, true);
+    again(c, {&c.input(1), &axis});
+  });
+
+  rule("Slice", {0}, [](BatchContext& c) {
+    const Tensor begin = with_front(c, 1, 0), size = with_front(c, 2, c.batch_size());
+    again(c, {&begin, &size});
+  });
+  rule("StridedSlice", {0}, strided_slice_rule);
+  rule("StridedSliceGrad", {4}, strided_slice_grad_rule);
+  rule("TensorStridedSliceUpdate", {0, 4}, strided_update_rule);
+
+  rule("Tile", {0}, [](BatchContext& c) {
+    const Tensor multiples = with_front(c, 1, 1);
+    again(c, {&multiples});
+  });
+  for (const char* op : {"Pad", "MirrorPad", "MirrorPadGrad"}) {
+    rule(op, {0}, [](BatchContext& c) {
+      const Tensor paddings = with_front(c, 1, 0);
+      again(c, {&paddings});
+    });
+  }
+  rule("PadV2", {0, 2}, [](BatchContext& c) {
+    if (c.batched(2)) return batch_by_loop(c);
+    const Tensor paddings = with_front(c, 1, 0);
+    again(c, {&paddings, &c.input(2)});
+  });
+  rule("ReverseV2", {0}, [](BatchContext& c) {
+    Numbers axes;
+    for (const int64_t a : numbers(c, 1)) axes.push_back(behind_batch(a, c.rank(0)));
+    const Tensor t = like(c, 1, axes);
+    again(c, {&t});
+  });
+  rule("ReverseSequence", {0}, [](BatchContext& c) {
+    again(c, {&c.input(1)}, {{"seq_dim", c.attr<int64_t>("seq_dim") + 1}, {"batch_dim", c.attr<int64_t>("batch_dim") + 1}});
+  });
+  rule("Roll", {0}, [](BatchContext& c) {
+    Numbers axes;
+    for (const int64_t a : numbers(c, 2)) axes.push_back(behind_batch(a, c.rank(0)));
+    const Tensor t = like(c, 2, axes, c.input(2).rank() == 0);
+    again(c, {&c.input(1), &t});
+  });
+
+  register_batching("Shape", shape_rule);
+  register_batching("ShapeN", shape_rule);
+  register_batching("Size", [](BatchContext& c) {
+    set_constant(c, 0, {element_shape(c, 0).num_elements()}, Shape(), c.attr<DType>("out_type"));
+  });
+  register_batching("Rank", [](BatchContext& c) { set_constant(c, 0, {c.rank(0)}, Shape(), DType::kInt32); });
+
+  rule("SpaceToDepth", {0}, depth_rule);
+  rule("DepthToSpace", {0}, depth_rule);
+  rule("SpaceToBatchND", {0}, space_to_batch_rule);
+  rule("BatchToSpaceND", {0}, batch_to_space_rule);
+}
 
 }  // namespace rw
