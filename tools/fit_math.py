@@ -371,24 +371,24 @@ def fresnel_part(v, cosine):
     return mp.pi * x * f if cosine else mp.pi**2 * x**3 * g
 
 
-@fit(-3.25, 3.25, ("", 13, 17))
+@fit(-3.25, 3.25, ("", 10, 17))
 def fresnel_s_near(t):  # S / x^3 in x^4 - 3.25
     x = mp.root(t + 3.25, 4)
     return mp.fresnels(x) / x**3
 
 
-@fit(-3.25, 3.25, ("", 13, 17))
+@fit(-3.25, 3.25, ("", 10, 17))
 def fresnel_c_near(t):  # C / x
     x = mp.root(t + 3.25, 4)
     return mp.fresnelc(x) / x
 
 
-@fit(mpf(10) ** -4 - 0.2, 0.2, ("", 18, 17))
+@fit(mpf(10) ** -4 - 0.2, 0.2, ("", 25, 17))
 def fresnel_f(t):  # in 1 / x^2 - 0.2
     return fresnel_part(t + 0.2, True)
 
 
-@fit(mpf(10) ** -4 - 0.2, 0.2, ("", 18, 17))
+@fit(mpf(10) ** -4 - 0.2, 0.2, ("", 25, 17))
 def fresnel_g(t):
     return fresnel_part(t + 0.2, False)
 

@@ -54,12 +54,13 @@ struct Function {
 
 const std::map<std::string, Function>& functions() {
   static const std::map<std::string, Function> table = {
-      UNARY(lgamma, 1e-13),    UNARY(digamma, 1e-13),    UNARY(erfinv, 1e-13),    UNARY(ndtri, 1e-13),
-      UNARY(bessel_i0, 1e-13), UNARY(bessel_i0e, 1e-13), UNARY(bessel_i1, 1e-13), UNARY(bessel_i1e, 1e-13),
-      UNARY(bessel_k0, 1e-13), UNARY(bessel_k0e, 1e-13), UNARY(bessel_k1, 1e-13), UNARY(bessel_k1e, 1e-13),
-      BINARY(zeta, 1e-13),     BINARY(polygamma, 1e-13), BINARY(igamma, 1e-12),   BINARY(igammac, 1e-12),
-      TERNARY(betainc, 1e-12), UNARY(dawsn, 1e-13),      UNARY(expint, 1e-13),    UNARY(spence, 1e-13),
-      UNARY(bessel_j0, 1e-13), UNARY(bessel_j1, 1e-13),  UNARY(bessel_y0, 1e-13), UNARY(bessel_y1, 1e-13),
+      UNARY(lgamma, 1e-13),    UNARY(digamma, 1e-13),     UNARY(erfinv, 1e-13),      UNARY(ndtri, 1e-13),
+      UNARY(bessel_i0, 1e-13), UNARY(bessel_i0e, 1e-13),  UNARY(bessel_i1, 1e-13),   UNARY(bessel_i1e, 1e-13),
+      UNARY(bessel_k0, 1e-13), UNARY(bessel_k0e, 1e-13),  UNARY(bessel_k1, 1e-13),   UNARY(bessel_k1e, 1e-13),
+      BINARY(zeta, 1e-13),     BINARY(polygamma, 1e-13),  BINARY(igamma, 1e-12),     BINARY(igammac, 1e-12),
+      TERNARY(betainc, 1e-12), UNARY(dawsn, 1e-13),       UNARY(expint, 1e-13),      UNARY(spence, 1e-13),
+      UNARY(bessel_j0, 1e-13), UNARY(fresnel_sin, 1e-13), UNARY(fresnel_cos, 1e-13), UNARY(bessel_j1, 1e-13),
+      UNARY(bessel_y0, 1e-13), UNARY(bessel_y1, 1e-13),
   };
   return table;
 }
@@ -116,6 +117,8 @@ TEST(MathSpecial, Ends) {
       {"bessel_i0e", {1, 7, 7, 7, 0, 0, kNan}},
       {"bessel_i1", {0, 7, 7, 7, kNan, kNan, kNan}},
       {"bessel_i1e", {0, 7, 7, 7, 0, 0, kNan}},
+      {"fresnel_sin", {0, 7, 7, 7, 0.5, -0.5, kNan}},
+      {"fresnel_cos", {0, 7, 7, 7, 0.5, -0.5, kNan}},
       {"bessel_j0", {1, 7, 7, 7, kNan, kNan, kNan}},
       {"bessel_j1", {0, 7, 7, 7, kNan, kNan, kNan}},
       {"bessel_y0", {-kInf, 7, -kInf, -kInf, kNan, -kInf, kNan}},

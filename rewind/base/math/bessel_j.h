@@ -69,7 +69,7 @@ RW_SCALAR T bessel_first(T x) {
     near = j0_near(t);
   }
   D result = blend(a < lit<D>(8.0), near, bessel_far<order_one, false>(at_least(a, 8.0)));
-  if constexpr (order_one) result = blend(y < lit<D>(0.0), -result, copysign(result, result * y));
+  if constexpr (order_one) result = flip_sign_if(bits(y) >> 63, result);
   return narrow<T>(result);
 }
 

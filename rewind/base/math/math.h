@@ -7,6 +7,7 @@
 #include "rewind/base/math/erf.h"
 #include "rewind/base/math/erf_inverse.h"
 #include "rewind/base/math/exp_log.h"
+#include "rewind/base/math/fresnel.h"
 #include "rewind/base/math/gamma.h"
 #include "rewind/base/math/hyperbolic.h"
 #include "rewind/base/math/incomplete.h"

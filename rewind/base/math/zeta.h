@@ -16,7 +16,7 @@ struct ZetaSum {
 // x, else NaN.
 template <class D>
 RW_SCALAR D zeta_wide(D x, D q) {
-  constexpr int kMostTerms = 1 << 20;  // reached only by q far below zero
+  constexpr int kMostTerms = 1 << 16;  // reached only by q far below zero
   const D zero = lit<D>(0.0), one = lit<D>(1.0), half = lit<D>(0.5);
   const auto whole = floor(q) == q;
   const auto pole = both(q <= zero, whole);
