@@ -38,6 +38,10 @@ void register_state_ops(OpTable& t) {
        "validate_indices: bool = true; dtype: type; Tindices: {int32, int64}; stateful")
       .shape(open)
       .tag("sparse_read");
+  t.add("ResourceGatherNd(resource: resource, indices: Tindices) -> (output: dtype); dtype: type; "
+        "Tindices: {int32, int64}; stateful")
+      .shape(open)
+      .tag("gather_nd");
   for (const char* kind : {"Add", "Sub", "Mul", "Div", "Min", "Max"}) {
     t.add(std::string("ResourceScatter") + kind +
           "(resource: resource, indices: Tindices, updates: dtype) -> (); dtype: {number}; Tindices: {int32, "
@@ -49,6 +53,12 @@ void register_state_ops(OpTable& t) {
        "ResourceScatterUpdate(resource: resource, indices: Tindices, updates: dtype) -> (); dtype: type; "
        "Tindices: {int32, int64}; stateful")
       .shape(no_output);
+  for (const char* kind : {"Update", "Add", "Sub", "Min", "Max"}) {
+    t.add(std::string("ResourceScatterNd") + kind +
+          "(ref: resource, indices: Tindices, updates: T) -> (); T: type; Tindices: {int32, int64}; "
+          "use_locking: bool = true; bad_indices_policy: string = ''; stateful")
+        .shape(no_output);
+  }
 }
 
 }  // namespace rw

@@ -13,6 +13,8 @@ namespace rw {
   const GemmBlocks* gemm_blocks();  \
   const ReduceRow* reduce_rows();   \
   const RandomLoops* random_loops();\
+  const ScatterRow* scatter_rows(); \
+  const UpdateRow* update_rows();   \
   }
 RW_DECLARE_ISA(isa_base)
 #ifdef __x86_64__
@@ -53,6 +55,8 @@ int level() {
     .gemm = name::gemm_blocks(),     \
     .reduce = name::reduce_rows(),   \
     .random = name::random_loops(),  \
+    .scatter = name::scatter_rows(), \
+    .update = name::update_rows(),   \
   }
 
 const IsaLoops& isa_loops() {

@@ -41,6 +41,8 @@ struct ElementwiseLoops {
 struct NnLoops;  // nn.h
 struct ReduceRow;  // reduce.h
 struct RandomLoops;  // random.h
+struct ScatterRow;  // indexed.h
+struct UpdateRow;   // indexed.h
 
 // A matrix product by tiles of rows x cols over packed panels; see isa/gemm.cc.
 struct GemmBlocks {
@@ -58,6 +60,8 @@ struct IsaLoops {
   const GemmBlocks* gemm;  // by dtype
   const ReduceRow* reduce;
   const RandomLoops* random;
+  const ScatterRow* scatter;
+  const UpdateRow* update;
 };
 
 // The set for this machine; REWIND_ISA=base|v3|v4 in the environment asks for a smaller one.
