@@ -12,7 +12,8 @@ void sorted_segment_shape(ShapeContext& ctx) {
   if (data.rank() == 0) ctx.fail("data must have at least one axis: " + ctx.describe(0));
   const Shape& ids = ctx.input(1);
   if (ids.has_rank() && ids[0] >= 0 && data[0] >= 0 && ids[0] != data[0])
-    ctx.fail("segment_ids must be as long as the first axis of data: " + ctx.describe(0) + ", " + ctx.describe(1));
+    ctx.fail("segment_ids must be as long as the first axis of data: " + ctx.describe(0) + ", " +
+             ctx.describe(1));
   Shape out = data;
   out.set(0, Shape::kUnknown);
   ctx.output(0, std::move(out));
@@ -29,7 +30,8 @@ void unsorted_segment_shape(ShapeContext& ctx) {
   if (!data.has_rank() || !ids.has_rank()) return ctx.output(0, Shape::unknown_rank());
   bool prefix = ids.rank() <= data.rank();
   for (int d = 0; prefix && d < ids.rank(); ++d) prefix = ids[d] < 0 || data[d] < 0 || ids[d] == data[d];
-  if (!prefix) ctx.fail("data's shape must begin with segment_ids' shape: " + ctx.describe(0) + ", " + ctx.describe(1));
+  if (!prefix)
+    ctx.fail("data's shape must begin with segment_ids' shape: " + ctx.describe(0) + ", " + ctx.describe(1));
   Shape out{known ? count[0] : Shape::kUnknown};
   for (int d = ids.rank(); d < data.rank(); ++d) out.append(data[d]);
   ctx.output(0, std::move(out));
@@ -57,7 +59,8 @@ void register_segment_ops(OpTable& t) {
     if (name == "Mean") continue;
     t.add("UnsortedSegment" + name +
           "(data: T, segment_ids: Tindices, num_segments: Tnumsegments) -> (output: T); T: " + k.types +
-          "; Tindices: {" + (name == "Sum" ? "int16, " : "") + "int32, int64}; Tnumsegments: {int32, int64} = int32")
+          "; Tindices: {" + (name == "Sum" ? "int16, " : "") +
+          "int32, int64}; Tnumsegments: {int32, int64} = int32")
         .shape(unsorted_segment_shape)
         .host({"num_segments"})
         .tag(std::string("unsorted_segment_") + k.tag);

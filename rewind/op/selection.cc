@@ -1,4 +1,5 @@
-// Ops that choose elements: positions of what is true, distinct values, largest ones, places in sorted rows, partitions.
+// Ops that choose elements: positions of what is true, distinct values, largest ones, places in sorted rows,
+// partitions.
 #include "rewind/op/table.h"
 
 namespace rw {
@@ -6,7 +7,8 @@ namespace {
 
 void where_shape(ShapeContext& ctx) {
   const Shape& x = ctx.input(0);
-  if (x.has_rank() && x.rank() == 0) ctx.fail("the condition must have at least one axis: " + ctx.describe(0));
+  if (x.has_rank() && x.rank() == 0)
+    ctx.fail("the condition must have at least one axis: " + ctx.describe(0));
   ctx.output(0, {Shape::kUnknown, x.has_rank() ? x.rank() : Shape::kUnknown});
 }
 
@@ -67,7 +69,8 @@ void in_top_k_shape(ShapeContext& ctx) {
   int64_t rows = targets.has_rank() ? targets[0] : Shape::kUnknown;
   if (predictions.has_rank() && predictions[0] >= 0) {
     if (rows >= 0 && rows != predictions[0])
-      ctx.fail("targets must hold one class per row of predictions: " + ctx.describe(0) + ", " + ctx.describe(1));
+      ctx.fail("targets must hold one class per row of predictions: " + ctx.describe(0) + ", " +
+               ctx.describe(1));
     rows = predictions[0];
   }
   ctx.output(0, {rows});
@@ -111,13 +114,13 @@ void stitch_shape(ShapeContext& ctx) {
     for (int d = 0; prefix && d < indices.rank(); ++d)
       prefix = data[d] < 0 || indices[d] < 0 || data[d] == indices[d];
     if (!prefix)
-      ctx.fail("the shape of data[" + std::to_string(i) + "] must begin with that of indices[" + std::to_string(i) +
-               "]: " + data.to_string() + ", " + indices.to_string());
+      ctx.fail("the shape of data[" + std::to_string(i) + "] must begin with that of indices[" +
+               std::to_string(i) + "]: " + data.to_string() + ", " + indices.to_string());
     Shape rows{Shape::kUnknown};
     for (int d = indices.rank(); d < data.rank(); ++d) rows.append(data[d]);
     if (!out.compatible_with(rows))
-      ctx.fail("all data must have rows of one shape: data[" + std::to_string(i) + "] is " + data.to_string() +
-               " with indices " + indices.to_string());
+      ctx.fail("all data must have rows of one shape: data[" + std::to_string(i) + "] is " +
+               data.to_string() + " with indices " + indices.to_string());
     if (!out.has_rank()) out = rows;
   }
   ctx.output(0, std::move(out));
@@ -133,31 +136,38 @@ void list_diff_shape(ShapeContext& ctx) {
 }  // namespace
 
 void register_selection_ops(OpTable& t) {
-  t.add("Where(input: T) -> (index: int64); T: {float, double, int32, uint8, int16, int8, complex64, int64, qint8, "
-        "quint8, qint32, bfloat16, qint16, quint16, uint16, complex128, half, uint32, uint64, bool} = bool")
+  t.add(
+       "Where(input: T) -> (index: int64); T: {float, double, int32, uint8, int16, int8, complex64, int64, "
+       "qint8, "
+       "quint8, qint32, bfloat16, qint16, quint16, uint16, complex128, half, uint32, uint64, bool} = bool")
       .shape(where_shape)
       .tag("where");
   t.add("Unique(x: T) -> (y: T, idx: out_idx); T: type; out_idx: {int32, int64} = int32")
       .shape(unique_v2_shape)
       .tag("unique");
-  t.add("UniqueV2(x: T, axis: Taxis) -> (y: T, idx: out_idx); T: type; Taxis: {int32, int64} = int64; "
-        "out_idx: {int32, int64} = int32")
+  t.add(
+       "UniqueV2(x: T, axis: Taxis) -> (y: T, idx: out_idx); T: type; Taxis: {int32, int64} = int64; "
+       "out_idx: {int32, int64} = int32")
       .shape(unique_v2_shape)
       .host({"axis"})
       .tag("unique");
-  t.add("UniqueWithCounts(x: T) -> (y: T, idx: out_idx, count: out_idx); T: type; out_idx: {int32, int64} = int32")
+  t.add(
+       "UniqueWithCounts(x: T) -> (y: T, idx: out_idx, count: out_idx); T: type; out_idx: {int32, int64} = "
+       "int32")
       .shape(unique_v2_shape)
       .tag("unique_with_counts");
-  t.add("UniqueWithCountsV2(x: T, axis: Taxis) -> (y: T, idx: out_idx, count: out_idx); T: type; "
-        "Taxis: {int32, int64} = int64; out_idx: {int32, int64} = int32")
+  t.add(
+       "UniqueWithCountsV2(x: T, axis: Taxis) -> (y: T, idx: out_idx, count: out_idx); T: type; "
+       "Taxis: {int32, int64} = int64; out_idx: {int32, int64} = int32")
       .shape(unique_v2_shape)
       .host({"axis"})
       .tag("unique_with_counts");
   t.add("TopK(input: T) -> (values: T, indices: int32); k: int >= 0; sorted: bool = true; T: {real}")
       .shape(top_k_shape)
       .tag("top_k");
-  t.add("TopKV2(input: T, k: Tk) -> (values: T, indices: index_type); sorted: bool = true; T: {real}; "
-        "Tk: {int16, int32, int64} = int32; index_type: {int16, int32, int64} = int32")
+  t.add(
+       "TopKV2(input: T, k: Tk) -> (values: T, indices: index_type); sorted: bool = true; T: {real}; "
+       "Tk: {int16, int32, int64} = int32; index_type: {int16, int32, int64} = int32")
       .shape(top_k_v2_shape)
       .host({"k"})
       .tag("top_k");
@@ -169,16 +179,20 @@ void register_selection_ops(OpTable& t) {
       .host({"k"})
       .tag("in_top_k");
   for (const char* side : {"Lower", "Upper"})
-    t.add(std::string(side) + "Bound(sorted_inputs: T, values: T) -> (output: out_type); T: type; "
-                              "out_type: {int32, int64} = int32")
+    t.add(std::string(side) +
+          "Bound(sorted_inputs: T, values: T) -> (output: out_type); T: type; "
+          "out_type: {int32, int64} = int32")
         .shape(bound_shape)
         .tag("searchsorted");
-  t.add("DynamicPartition(data: T, partitions: int32) -> (outputs: num_partitions * T); num_partitions: int >= 1; "
-        "T: type")
+  t.add(
+       "DynamicPartition(data: T, partitions: int32) -> (outputs: num_partitions * T); num_partitions: int "
+       ">= 1; "
+       "T: type")
       .shape(partition_shape)
       .tag("dynamic_partition");
   for (const char* kind : {"", "Parallel"})
-    t.add(std::string(kind) + "DynamicStitch(indices: N * int32, data: N * T) -> (merged: T); N: int >= 1; T: type")
+    t.add(std::string(kind) +
+          "DynamicStitch(indices: N * int32, data: N * T) -> (merged: T); N: int >= 1; T: type")
         .shape(stitch_shape)
         .tag("dynamic_stitch");
   t.add("ListDiff(x: T, y: T) -> (out: T, idx: out_idx); T: type; out_idx: {int32, int64} = int32")

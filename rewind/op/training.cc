@@ -20,7 +20,8 @@ std::string row(const std::string& name, const std::string& inputs, bool sparse,
          "use_locking: bool = false; " + attrs + "stateful";
 }
 
-// A step on whole tensors and, where it has a sparse form, on the rows that `indices`, the input after grad, names.
+// A step on whole tensors and, where it has a sparse form, on the rows that `indices`, the input after grad,
+// names.
 struct Step {
   const char* name;
   const char* inputs;
@@ -36,27 +37,32 @@ const Step kSteps[] = {
     {"Momentum", "var: resource, accum: resource, lr: T, grad: T, momentum: T", kNesterov, true},
     {"KerasMomentum", "var: resource, accum: resource, lr: T, grad: T, momentum: T", kNesterov, true},
     {"Adam",
-     "var: resource, m: resource, v: resource, beta1_power: T, beta2_power: T, lr: T, beta1: T, beta2: T, epsilon: T, "
+     "var: resource, m: resource, v: resource, beta1_power: T, beta2_power: T, lr: T, beta1: T, beta2: T, "
+     "epsilon: T, "
      "grad: T",
      kNesterov},
     {"AdamWithAmsgrad",
-     "var: resource, m: resource, v: resource, vhat: resource, beta1_power: T, beta2_power: T, lr: T, beta1: T, "
+     "var: resource, m: resource, v: resource, vhat: resource, beta1_power: T, beta2_power: T, lr: T, beta1: "
+     "T, "
      "beta2: T, epsilon: T, grad: T"},
     {"AdaMax",
-     "var: resource, m: resource, v: resource, beta1_power: T, lr: T, beta1: T, beta2: T, epsilon: T, grad: T"},
-    {"RMSProp", "var: resource, ms: resource, mom: resource, lr: T, rho: T, momentum: T, epsilon: T, grad: T", "",
-     true},
+     "var: resource, m: resource, v: resource, beta1_power: T, lr: T, beta1: T, beta2: T, epsilon: T, grad: "
+     "T"},
+    {"RMSProp", "var: resource, ms: resource, mom: resource, lr: T, rho: T, momentum: T, epsilon: T, grad: T",
+     "", true},
     {"CenteredRMSProp",
-     "var: resource, mg: resource, ms: resource, mom: resource, lr: T, rho: T, momentum: T, epsilon: T, grad: T", "",
-     true},
+     "var: resource, mg: resource, ms: resource, mom: resource, lr: T, rho: T, momentum: T, epsilon: T, "
+     "grad: T",
+     "", true},
     {"Adagrad", "var: resource, accum: resource, lr: T, grad: T", kUpdateSlots, true},
     {"AdagradV2", "var: resource, accum: resource, lr: T, epsilon: T, grad: T", kUpdateSlots, true},
-    {"Adadelta", "var: resource, accum: resource, accum_update: resource, lr: T, rho: T, epsilon: T, grad: T", "",
-     true},
+    {"Adadelta", "var: resource, accum: resource, accum_update: resource, lr: T, rho: T, epsilon: T, grad: T",
+     "", true},
     {"Ftrl", "var: resource, accum: resource, linear: resource, grad: T, lr: T, l1: T, l2: T, lr_power: T",
      kLinearByRate, true},
     {"FtrlV2",
-     "var: resource, accum: resource, linear: resource, grad: T, lr: T, l1: T, l2: T, l2_shrinkage: T, lr_power: T",
+     "var: resource, accum: resource, linear: resource, grad: T, lr: T, l1: T, l2: T, l2_shrinkage: T, "
+     "lr_power: T",
      kLinearByRate, true},
     {"ProximalAdagrad", "var: resource, accum: resource, lr: T, l1: T, l2: T, grad: T", "", true},
     {"AddSign", "var: resource, m: resource, lr: T, alpha: T, sign_decay: T, beta: T, grad: T"},

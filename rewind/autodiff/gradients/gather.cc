@@ -1,5 +1,5 @@
-// Gradients of reads and writes by index. A read of rows along the first axis has a sparse gradient: it names the rows
-// that were read; every other one is dense.
+// Gradients of reads and writes by index. A read of rows along the first axis has a sparse gradient: it names
+// the rows that were read; every other one is dense.
 #include "rewind/autodiff/grad_ops.h"
 #include "rewind/autodiff/rule.h"
 #include "rewind/base/error.h"
@@ -48,9 +48,10 @@ IndexedSlices row_slices(const Tensor& grad, const Tensor& indices, const Shape&
   return {reshaped(grad, rows), reshaped(indices, {-1}), shape_tensor(params)};
 }
 
-// The gradient of params[..., indices, ...] as a tensor: params seen as (batch, outer, rows, inner), the rows brought
-// to the front within each batch and summed by number.
-Tensor dense_gather_grad(const Tensor& grad, const Tensor& indices, const Shape& params, int axis, int batch_dims) {
+// The gradient of params[..., indices, ...] as a tensor: params seen as (batch, outer, rows, inner), the rows
+// brought to the front within each batch and summed by number.
+Tensor dense_gather_grad(const Tensor& grad, const Tensor& indices, const Shape& params, int axis,
+                         int batch_dims) {
   const int64_t batch = product(params, 0, batch_dims);
   const int64_t outer = product(params, batch_dims, axis);
   const int64_t rows = params[axis];

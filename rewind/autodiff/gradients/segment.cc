@@ -8,15 +8,17 @@ namespace rw {
 namespace {
 
 Tensor raw(const Op& op, const Tensor& a, const Tensor& b) { return apply_one(op, {&a, &b}); }
-Tensor raw(const Op& op, const Tensor& a, const Tensor& b, const Tensor& c) { return apply_one(op, {&a, &b, &c}); }
+Tensor raw(const Op& op, const Tensor& a, const Tensor& b, const Tensor& c) {
+  return apply_one(op, {&a, &b, &c});
+}
 Tensor cast(const Tensor& t, DType dtype) { return apply_one(RW_OP("Cast"), {&t}, {{"DstT", dtype}}); }
 Tensor where(const Tensor& condition, const Tensor& a, const Tensor& b) {
   return raw(RW_OP("SelectV2"), condition, a, b);
 }
-Tensor number(double value, DType dtype) { return scalar_tensor(value, dtype); }
+Tensor number(int64_t value, DType dtype) { return scalar_tensor(value, dtype); }
 
-// How a rule goes from segments to rows and back; the unsorted ops have ids of any rank, and negative ones, whose rows
-// get nothing.
+// How a rule goes from segments to rows and back; the unsorted ops have ids of any rank, and negative ones,
+// whose rows get nothing.
 struct Segments {
   const Op& sum;
   const Op& prod;
@@ -25,7 +27,9 @@ struct Segments {
   int data_rank;
 
   Tensor total(const Tensor& rows) const { return count ? raw(sum, rows, ids, *count) : raw(sum, rows, ids); }
-  Tensor product(const Tensor& rows) const { return count ? raw(prod, rows, ids, *count) : raw(prod, rows, ids); }
+  Tensor product(const Tensor& rows) const {
+    return count ? raw(prod, rows, ids, *count) : raw(prod, rows, ids);
+  }
 
   Tensor spread(const Tensor& segments) const {
     const Tensor axis = constant(0);
@@ -67,8 +71,8 @@ void extreme_grad(GradContext& g) {
   g.set(0, where(reached, s.spread(share), number(0, dtype)));
 }
 
-// A row's factor is the product of the others: the product divided by it, or, for the only zero of a segment, the
-// product of what is not zero.
+// A row's factor is the product of the others: the product divided by it, or, for the only zero of a segment,
+// the product of what is not zero.
 void prod_grad(GradContext& g) {
   const Segments s = segments_of(g);
   const DType dtype = g.input_dtype(0);

@@ -10,8 +10,8 @@ Tensor variable_shape(const Tensor& handle, DType dtype) {
   return apply_one(RW_OP("VariableShape"), {&handle}, {{"out_type", dtype}});
 }
 
-// Rows of the gradient that go to rows of the variable. With batch_dims, the numbers of the rows are those of the
-// variable seen with its first axes merged.
+// Rows of the gradient that go to rows of the variable. With batch_dims, the numbers of the rows are those of
+// the variable seen with its first axes merged.
 void resource_gather_grad(GradContext& g) {
   const Tensor& handle = g.input(0);
   const Tensor& indices = g.input(1);
@@ -23,7 +23,8 @@ void resource_gather_grad(GradContext& g) {
     const Tensor row = apply_one(RW_OP("Slice"), {&shape, &one, &rest});
     const Tensor count = constant(std::vector<int64_t>{indices.shape().fully_known() ? indices.size() : -1});
     const Tensor dims = concat_rows(count, row);
-    g.set(0, IndexedSlices{apply_one(RW_OP("Reshape"), {&g.grad(), &dims}), reshape_to(indices, {-1}), shape});
+    g.set(0,
+          IndexedSlices{apply_one(RW_OP("Reshape"), {&g.grad(), &dims}), reshape_to(indices, {-1}), shape});
     return;
   }
   const auto sizes = shape.data<int64_t>();

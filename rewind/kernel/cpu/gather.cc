@@ -55,7 +55,6 @@ void gather_along(KernelContext& ctx, const View& params, int indices_at, int64_
   for (int d = int(axis) + 1; d < params.rank(); ++d) inner *= params.dim(d);
   for (int d = int(batch_dims); d < indices.rank(); ++d) n *= indices.dim(d);
   const int64_t rows = params.dim(int(axis));
-  const int64_t* index = checked_indices(ctx, indices_at, rows);
   if (!ctx.out(0).shape->fully_known()) {
     Shape shape;
     for (int d = 0; d < int(axis); ++d) shape.append(params.dim(d));
@@ -65,6 +64,7 @@ void gather_along(KernelContext& ctx, const View& params, int indices_at, int64_
   }
   const View& out = ctx.out(0);
   if (out.size == 0) return;
+  const int64_t* index = checked_indices(ctx, indices_at, rows);
   dispatch_copy(out.dtype, [&]<class U>() {
     const U* from = params.as<U>();
     U* to = out.as<U>();
@@ -82,7 +82,7 @@ void gather_along(KernelContext& ctx, const View& params, int indices_at, int64_
 }
 
 void gather_slices(KernelContext& ctx, const View& params) {
-  const SliceNumbers s = slice_numbers(ctx, 1, *params.shape);
+  const SliceNumbers s = slice_numbers(ctx, 1, *params.shape, false);
   const View& indices = ctx.in(1);
   if (!ctx.out(0).shape->fully_known()) {
     Shape shape;

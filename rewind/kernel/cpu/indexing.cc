@@ -55,8 +55,8 @@ const int64_t* checked_indices(KernelContext& ctx, int i, int64_t limit) {
   const int64_t* index = widened(ctx, view);
   const int64_t bad = first_outside(index, view.size, limit);
   if (bad >= 0)
-    ctx.fail(place_of(ctx, i, bad) + " = " + std::to_string(index[bad]) + " is not in [0, " + std::to_string(limit) +
-             ")");
+    ctx.fail(place_of(ctx, i, bad) + " = " + std::to_string(index[bad]) + " is not in [0, " +
+             std::to_string(limit) + ")");
   return index;
 }
 
@@ -70,15 +70,18 @@ std::string place_of(const KernelContext& ctx, int i, int64_t position, int axes
   return name_of_input(ctx, i) + (inner.empty() ? "" : "[" + inner + "]");
 }
 
-SliceNumbers slice_numbers(KernelContext& ctx, int i, const Shape& dims) {
+SliceNumbers slice_numbers(KernelContext& ctx, int i, const Shape& dims, bool single) {
   const View& view = ctx.in(i);
-  if (view.rank() < 1) ctx.fail(name_of_input(ctx, i) + " must have at least one axis: got " + view.describe());
-  const int64_t depth = view.shape->back();
+  if (view.rank() < 1)
+    ctx.fail(name_of_input(ctx, i) + " must have at least one axis: got " + view.describe());
+  const int lead = single ? std::max(1, view.rank() - 1) : view.rank() - 1;
+  const int64_t depth = lead == view.rank() ? 1 : view.shape->back();
   if (depth > dims.rank())
-    ctx.fail("the last axis of " + name_of_input(ctx, i) + " must not be longer than the rank that it indexes: got " +
-             view.describe() + " for shape " + dims.to_string());
+    ctx.fail("the last axis of " + name_of_input(ctx, i) +
+             " must not be longer than the rank that it indexes: got " + view.describe() + " for shape " +
+             dims.to_string());
   SliceNumbers result{nullptr, 1, 1, 1};
-  for (int d = 0; d + 1 < view.rank(); ++d) result.count *= view.dim(d);
+  for (int d = 0; d < lead; ++d) result.count *= view.dim(d);
   for (int d = 0; d < int(depth); ++d) result.slices *= dims[d];
   for (int d = int(depth); d < dims.rank(); ++d) result.slice *= dims[d];
   const bool ignore = ignores_bad_indices(ctx);
@@ -95,7 +98,7 @@ SliceNumbers slice_numbers(KernelContext& ctx, int i, const Shape& dims) {
         }
         std::string tuple;
         for (int e = 0; e < int(depth); ++e) tuple += (e ? ", " : "") + std::to_string(index[k * depth + e]);
-        ctx.fail(place_of(ctx, i, k, view.rank() - 1) + " = [" + tuple + "] does not index into shape " +
+        ctx.fail(place_of(ctx, i, k, lead) + " = [" + tuple + "] does not index into shape " +
                  dims.to_string());
       }
       number = number * dims[d] + at;
@@ -110,7 +113,8 @@ void parallel_scatter(int64_t rows, int64_t columns, int64_t work,
                       FunctionRef<void(int64_t, int64_t, int64_t, int64_t)> body) {
   if (rows <= 0 || columns <= 0) return;
   int64_t parts = std::min<int64_t>(num_threads(), work / kGrain);
-  constexpr int64_t kLine = 64;  // columns are cut at multiples of this, so that threads share few cache lines
+  constexpr int64_t kLine =
+      64;  // columns are cut at multiples of this, so that threads share few cache lines
   const bool by_row = rows >= 4 * parts;
   if (!by_row) parts = std::min(parts, columns / kLine);
   if (parts <= 1) return body(0, rows, 0, columns);

@@ -1,5 +1,5 @@
-// What the kernels that read or write by index share: indices checked once and widened to int64, element copies
-// by size, and a split of scattered writes over threads that keeps their order.
+// What the kernels that read or write by index share: indices checked once and widened to int64, element
+// copies by size, and a split of scattered writes over threads that keeps their order.
 #pragma once
 
 #include <cstdint>
@@ -14,8 +14,8 @@ namespace rw {
 
 // The elements of an index tensor as int64: the tensor's own memory, or scratch.
 const int64_t* widened(KernelContext& ctx, const View& indices);
-// The same for input i, each checked to be in [0, limit). Throws InvalidArgumentError with the first bad one and its
-// place: "indices[0, 2] = 7 is not in [0, 5)".
+// The same for input i, each checked to be in [0, limit). Throws InvalidArgumentError with the first bad one
+// and its place: "indices[0, 2] = 7 is not in [0, 5)".
 const int64_t* checked_indices(KernelContext& ctx, int i, int64_t limit);
 // "indices[0, 2]": the place of a flat position in input i, or in its first `axes` axes.
 std::string place_of(const KernelContext& ctx, int i, int64_t position, int axes = -1);
@@ -27,9 +27,10 @@ struct SliceNumbers {
   int64_t slice;           // elements in a slice
   int64_t slices;          // how many there are
 };
-// `dims` are the sizes the tuples index into; the attribute bad_indices_policy, where the op has it, says whether a
-// bad tuple is an error or ignored.
-SliceNumbers slice_numbers(KernelContext& ctx, int i, const Shape& dims);
+// `dims` are the sizes the tuples index into; the attribute bad_indices_policy, where the op has it, says
+// whether a bad tuple is an error or ignored. Indices of one axis are one tuple, or, when `single` is set,
+// single indices.
+SliceNumbers slice_numbers(KernelContext& ctx, int i, const Shape& dims, bool single);
 
 // Calls f.operator()<U>() with a type that copies as elements of `dtype` do.
 struct Bytes16 {
@@ -48,9 +49,10 @@ void dispatch_copy(DType dtype, F&& f) {
   }
 }
 
-// Runs body(row_begin, row_end, column_begin, column_end) on several threads over parts of a matrix of `rows` x
-// `columns` that scattered writes go to, when `work` (elements moved) is worth it. Each body walks all writes in their
-// order and does those that fall into its part, so that every element sees the same sequence whatever the split.
+// Runs body(row_begin, row_end, column_begin, column_end) on several threads over parts of a matrix of `rows`
+// x `columns` that scattered writes go to, when `work` (elements moved) is worth it. Each body walks all
+// writes in their order and does those that fall into its part, so that every element sees the same sequence
+// whatever the split.
 void parallel_scatter(int64_t rows, int64_t columns, int64_t work,
                       FunctionRef<void(int64_t, int64_t, int64_t, int64_t)> body);
 

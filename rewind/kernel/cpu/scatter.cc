@@ -27,7 +27,8 @@ void copy_all(const View& from, const View& to) {
 bool add_objects(const View& target, const View& updates, const SliceNumbers& s) {
   auto each = [&](auto combine) {
     for (int64_t k = 0; k < s.count; ++k)
-      for (int64_t c = 0; s.numbers[k] >= 0 && c < s.slice; ++c) combine(s.numbers[k] * s.slice + c, k * s.slice + c);
+      for (int64_t c = 0; s.numbers[k] >= 0 && c < s.slice; ++c)
+        combine(s.numbers[k] * s.slice + c, k * s.slice + c);
   };
   if (target.dtype == DType::kBool)
     each([&](int64_t to, int64_t from) { target.as<bool>()[to] |= updates.as<bool>()[from]; });
@@ -42,9 +43,10 @@ void scatter_nd(KernelContext& ctx) {
   const View& out = ctx.out(0);
   const ScatterRow* row = find_scatter(kAdd, out.dtype);
   if (!row && out.dtype != DType::kBool && out.dtype != DType::kString) ctx.fail_dtype(out.dtype);
-  if (out.dtype != DType::kString && out.size > 0) std::memset(out.data, 0, size_t(out.size) * size_of(out.dtype));
+  if (out.dtype != DType::kString && out.size > 0)
+    std::memset(out.data, 0, size_t(out.size) * size_of(out.dtype));
   if (updates.size == 0) return;
-  const SliceNumbers s = slice_numbers(ctx, 0, *out.shape);
+  const SliceNumbers s = slice_numbers(ctx, 0, *out.shape, true);
   if (!row) add_objects(out, updates, s);
   else scatter_into(row->in_place, out.data, updates.data, s.numbers, s.count, s.slices, s.slice, s.slice);
 }
@@ -56,7 +58,7 @@ void tensor_scatter(KernelContext& ctx) {
   if (!row) ctx.fail_dtype(out.dtype);
   copy_all(ctx.in(0), out);
   if (updates.size == 0) return;
-  const SliceNumbers s = slice_numbers(ctx, 1, *out.shape);
+  const SliceNumbers s = slice_numbers(ctx, 1, *out.shape, true);
   scatter_into(row->in_place, out.data, updates.data, s.numbers, s.count, s.slices, s.slice, s.slice);
 }
 
@@ -65,7 +67,7 @@ void tensor_scatter_update(KernelContext& ctx) {
   const View& out = ctx.out(0);
   copy_all(ctx.in(0), out);
   if (updates.size == 0) return;
-  const SliceNumbers s = slice_numbers(ctx, 1, *out.shape);
+  const SliceNumbers s = slice_numbers(ctx, 1, *out.shape, true);
   replace_rows(out, updates, s.numbers, s.count, s.slices, s.slice, s.slice);
 }
 

@@ -1,5 +1,5 @@
-// Reductions over segments. Within a segment rows are taken in the order of the data, so the split over threads never
-// shows. Sums and products of 16-bit floats are made in float and rounded once.
+// Reductions over segments. Within a segment rows are taken in the order of the data, so the split over
+// threads never shows. Sums and products of 16-bit floats are made in float and rounded once.
 #include <algorithm>
 #include <limits>
 
@@ -21,7 +21,8 @@ constexpr SegmentKind kProd{ScatterKind::kMul};
 constexpr SegmentKind kMax{ScatterKind::kSegmentMax};
 constexpr SegmentKind kMin{ScatterKind::kSegmentMin};
 
-// Where a reduction starts; also what a segment without rows gives in the unsorted ops. The extremes are finite.
+// Where a reduction starts; also what a segment without rows gives in the unsorted ops. The extremes are
+// finite.
 template <class T>
 Compute<T> start_value(ScatterKind kind) {
   using C = Compute<T>;
@@ -72,7 +73,8 @@ void unsorted_segment(KernelContext& ctx) {
   if (data.size > 0)
     for (int64_t k = 0; k < ids.size; ++k)
       if (id[k] >= rows)
-        ctx.fail(place_of(ctx, 1, k) + " = " + std::to_string(id[k]) + " is not in [0, " + std::to_string(rows) + ")");
+        ctx.fail(place_of(ctx, 1, k) + " = " + std::to_string(id[k]) + " is not in [0, " +
+                 std::to_string(rows) + ")");
   if (out.size == 0) return;
   const bool ok = dispatch<kRealTypes>(data.dtype, [&]<class T>() {
     reduce<T>(ctx, kind, data, id, data.size > 0 ? ids.size : 0, out.as<T>(), rows, out.size / rows, nullptr);
@@ -81,7 +83,8 @@ void unsorted_segment(KernelContext& ctx) {
 }
 
 template <class T>
-void divide_rows(KernelContext& ctx, const int64_t* ids, int64_t count, T* out, int64_t rows, int64_t columns) {
+void divide_rows(KernelContext& ctx, const int64_t* ids, int64_t count, T* out, int64_t rows,
+                 int64_t columns) {
   using C = Compute<T>;
   int64_t* sizes = ctx.scratch<int64_t>(size_t(rows));
   std::fill_n(sizes, rows, 0);
@@ -100,10 +103,11 @@ void sorted_segment(KernelContext& ctx) {
   const View& ids = ctx.in(1);
   const int64_t* id = widened(ctx, ids);
   for (int64_t k = 0; k < ids.size; ++k) {
-    if (id[k] < 0) ctx.fail("segment_ids must not be negative: " + place_of(ctx, 1, k) + " = " + std::to_string(id[k]));
+    if (id[k] < 0)
+      ctx.fail("segment_ids must not be negative: " + place_of(ctx, 1, k) + " = " + std::to_string(id[k]));
     if (k > 0 && id[k] < id[k - 1])
-      ctx.fail("segment_ids must be sorted: " + place_of(ctx, 1, k) + " = " + std::to_string(id[k]) + " comes after " +
-               std::to_string(id[k - 1]));
+      ctx.fail("segment_ids must be sorted: " + place_of(ctx, 1, k) + " = " + std::to_string(id[k]) +
+               " comes after " + std::to_string(id[k - 1]));
   }
   const int64_t rows = ids.size == 0 ? 0 : id[ids.size - 1] + 1;
   Shape shape = *data.shape;
@@ -113,7 +117,8 @@ void sorted_segment(KernelContext& ctx) {
   const int64_t columns = out.size / rows;
   const bool ok = dispatch<kRealTypes>(data.dtype, [&]<class T>() {
     const T empty = static_cast<T>(Compute<T>(kind.combine == ScatterKind::kMul ? 1 : 0));
-    const bool extremes = kind.combine == ScatterKind::kSegmentMax || kind.combine == ScatterKind::kSegmentMin;
+    const bool extremes =
+        kind.combine == ScatterKind::kSegmentMax || kind.combine == ScatterKind::kSegmentMin;
     reduce<T>(ctx, kind.combine, data, id, ids.size, out.as<T>(), rows, columns, extremes ? &empty : nullptr);
     if (kind.mean) divide_rows<T>(ctx, id, ids.size, out.as<T>(), rows, columns);
   });

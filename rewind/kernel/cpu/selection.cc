@@ -11,28 +11,30 @@ namespace {
 void where(KernelContext& ctx) {
   const View& x = ctx.in(0);
   const int rank = x.rank();
-  const bool ok = dispatch<kRealTypes | set_of(DType::kBool)>(x.dtype, [&]<class T>() {
-    const T* value = x.as<T>();
-    const auto is_set = [value](int64_t i) { return static_cast<Compute<T>>(value[i]) != Compute<T>(0); };
-    int64_t count = 0;
-    for (int64_t i = 0; i < x.size; ++i) count += is_set(i);
-    int64_t* out = ctx.allocate_output(0, {count, rank}).as<int64_t>();
-    if (count == 0) return;
-    if (rank == 1) {
-      for (int64_t i = 0; i < x.size; ++i)
-        if (is_set(i)) *out++ = i;
-      return;
-    }
-    for (int64_t i = 0; i < x.size; ++i) {
-      if (!is_set(i)) continue;
-      int64_t rest = i;
-      for (int d = rank - 1; d >= 0; --d) {
-        out[d] = rest % x.dim(d);
-        rest /= x.dim(d);
-      }
-      out += rank;
-    }
-  });
+  const bool ok =
+      dispatch < kRealTypes |
+      set_of(DType::kBool) > (x.dtype, [&]<class T>() {
+        const T* value = x.as<T>();
+        const auto is_set = [value](int64_t i) { return static_cast<Compute<T>>(value[i]) != Compute<T>(0); };
+        int64_t count = 0;
+        for (int64_t i = 0; i < x.size; ++i) count += is_set(i);
+        int64_t* out = ctx.allocate_output(0, {count, rank}).as<int64_t>();
+        if (count == 0) return;
+        if (rank == 1) {
+          for (int64_t i = 0; i < x.size; ++i)
+            if (is_set(i)) *out++ = i;
+          return;
+        }
+        for (int64_t i = 0; i < x.size; ++i) {
+          if (!is_set(i)) continue;
+          int64_t rest = i;
+          for (int d = rank - 1; d >= 0; --d) {
+            out[d] = rest % x.dim(d);
+            rest /= x.dim(d);
+          }
+          out += rank;
+        }
+      });
   if (!ok) ctx.fail_dtype(x.dtype);
 }
 
@@ -107,8 +109,8 @@ void dynamic_stitch(KernelContext& ctx) {
     for (int64_t k = 0; k < indices.size; ++k) {
       const int32_t at = indices.as<int32_t>()[k];
       if (at < 0)
-        ctx.fail("indices must not be negative: number " + std::to_string(k) + " of indices[" + std::to_string(i) +
-                 "] is " + std::to_string(at));
+        ctx.fail("indices must not be negative: number " + std::to_string(k) + " of indices[" +
+                 std::to_string(i) + "] is " + std::to_string(at));
       rows = std::max<int64_t>(rows, int64_t(at) + 1);
     }
   }

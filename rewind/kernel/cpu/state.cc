@@ -19,8 +19,8 @@ constexpr ScatterKind kUpdate = ScatterKind::kNone;
 
 void check_dtype(KernelContext& ctx, const View& var, DType dtype) {
   if (var.dtype != dtype)
-    ctx.fail("the variable is " + std::string(name_of(var.dtype)) + ", the op is for " + std::string(name_of(dtype)) +
-             "; rw::cast converts");
+    ctx.fail("the variable is " + std::string(name_of(var.dtype)) + ", the op is for " +
+             std::string(name_of(dtype)) + "; rw::cast converts");
 }
 
 const ScatterRow& loop_for(KernelContext& ctx, DType dtype) {
@@ -34,8 +34,8 @@ void assign_update(KernelContext& ctx) {
   const View& value = ctx.in(1);
   check_dtype(ctx, var, value.dtype);
   if (!(*var.shape == *value.shape))
-    ctx.fail("the value must have the variable's shape: the variable is " + var.describe() + ", the value is " +
-             value.describe());
+    ctx.fail("the value must have the variable's shape: the variable is " + var.describe() +
+             ", the value is " + value.describe());
   const int64_t first = 0;
   scatter_into(loop_for(ctx, var.dtype).in_place, var.data, value.data, &first, 1, 1, var.size, var.size);
 }
@@ -44,7 +44,8 @@ void assign_update(KernelContext& ctx) {
 void refuse_zeros(KernelContext& ctx, const View& updates) {
   dispatch<kIntTypes>(updates.dtype, [&]<class T>() {
     const T* x = updates.as<T>();
-    if (std::find(x, x + updates.size, T(0)) != x + updates.size) ctx.fail("integers cannot be divided by zero");
+    if (std::find(x, x + updates.size, T(0)) != x + updates.size)
+      ctx.fail("integers cannot be divided by zero");
   });
 }
 
@@ -82,8 +83,8 @@ void scatter(KernelContext& ctx) {
     Shape want = *indices.shape;
     for (int d = 1; d < var.rank(); ++d) want.append(var.dim(d));
     if (!(want == *updates.shape))
-      ctx.fail("updates must have shape " + want.to_string() + " (indices, then a row of the variable): got " +
-               updates.describe());
+      ctx.fail("updates must have shape " + want.to_string() +
+               " (indices, then a row of the variable): got " + updates.describe());
   }
   if (indices.size == 0) return;
   const int64_t rows = var.dim(0);
@@ -98,14 +99,15 @@ void scatter_nd(KernelContext& ctx) {
   check_dtype(ctx, var, updates.dtype);
   if (var.rank() < 1) ctx.fail("the variable must have at least one axis: got " + var.describe());
   if (indices.rank() < 1) ctx.fail("indices must have at least one axis: got " + indices.describe());
-  const int64_t depth = indices.shape->back();
+  const int lead = std::max(1, indices.rank() - 1);
+  const int64_t depth = lead == indices.rank() ? 1 : indices.shape->back();
   Shape want;
-  for (int d = 0; d + 1 < indices.rank(); ++d) want.append(indices.dim(d));
+  for (int d = 0; d < lead; ++d) want.append(indices.dim(d));
   for (int d = int(std::min<int64_t>(depth, var.rank())); d < var.rank(); ++d) want.append(var.dim(d));
   if (!(want == *updates.shape))
     ctx.fail("updates must have shape " + want.to_string() +
              " (indices without their last axis, then a slice of the variable): got " + updates.describe());
-  const SliceNumbers s = slice_numbers(ctx, 1, *var.shape);
+  const SliceNumbers s = slice_numbers(ctx, 1, *var.shape, true);
   if (updates.size == 0) return;
   apply_rows(ctx, var, updates, s.numbers, s.count, s.slices, s.slice);
 }
@@ -117,8 +119,8 @@ void resource_gather(KernelContext& ctx) {
   const View& indices = ctx.in(1);
   int64_t batch_dims = ctx.attr<int64_t>("batch_dims");
   if (batch_dims < -indices.rank() || batch_dims > indices.rank())
-    ctx.fail("batch_dims must be in [-rank, rank] of indices: got " + std::to_string(batch_dims) + ", indices is " +
-             indices.describe());
+    ctx.fail("batch_dims must be in [-rank, rank] of indices: got " + std::to_string(batch_dims) +
+             ", indices is " + indices.describe());
   if (batch_dims < 0) batch_dims += indices.rank();
   if (batch_dims >= var.rank())
     ctx.fail("batch_dims must be less than the rank of the variable: got " + std::to_string(batch_dims) +

@@ -1,6 +1,6 @@
-// The k largest of each row, and whether a class is among them. Elements become unsigned keys in their order, with the
-// position below them, so that one comparison of whole numbers decides: larger first, of equal ones the first in the
-// row. NaN comes after everything else.
+// The k largest of each row, and whether a class is among them. Elements become unsigned keys in their order,
+// with the position below them, so that one comparison of whole numbers decides: larger first, of equal ones
+// the first in the row. NaN comes after everything else.
 #include <algorithm>
 #include <bit>
 #include <cmath>
@@ -45,8 +45,8 @@ auto packed(U key, int64_t position) {
 int64_t position_of(uint64_t k) { return int64_t(uint32_t(~uint32_t(k))); }
 int64_t position_of(const WideKey& k) { return int64_t(uint32_t(~k.place)); }
 
-// The k first of `n` keys in descending order, at the front of `room`. A small k keeps a heap whose top is the least of
-// the best so far; most elements then cost one comparison.
+// The k first of `n` keys in descending order, at the front of `room`. A small k keeps a heap whose top is
+// the least of the best so far; most elements then cost one comparison.
 template <class T, class Key>
 void choose(const T* row, int64_t n, int64_t k, Key* room) {
   const std::greater<> before;
@@ -109,8 +109,8 @@ void top_k(KernelContext& ctx) {
   if (!ok) ctx.fail_dtype(x.dtype);
 }
 
-// True when fewer than k classes of the row are more probable than the target. Numbers that are not finite, and targets
-// that are no class, make it false.
+// True when fewer than k classes of the row are more probable than the target. Numbers that are not finite,
+// and targets that are no class, make it false.
 void in_top_k(KernelContext& ctx) {
   const View& predictions = ctx.in(0);
   const View& targets = ctx.in(1);
@@ -121,21 +121,23 @@ void in_top_k(KernelContext& ctx) {
   const int64_t rows = targets.size;
   const int64_t classes = predictions.dim(1);
   bool* out = ctx.out(0).as<bool>();
-  parallel_for(rows, std::max<int64_t>(1, 32768 / std::max<int64_t>(1, classes)), [&](int64_t begin, int64_t end) {
-    for (int64_t r = begin; r < end; ++r) {
-      const float* row = predictions.as<float>() + r * classes;
-      const int64_t target = targets.dtype == DType::kInt32 ? targets.as<int32_t>()[r] : targets.as<int64_t>()[r];
-      out[r] = false;
-      if (target < 0 || target >= classes || !std::isfinite(row[target])) continue;
-      int64_t better = 0;
-      bool finite = true;
-      for (int64_t c = 0; c < classes; ++c) {
-        finite &= std::isfinite(row[c]);
-        better += row[c] > row[target];
-      }
-      out[r] = finite && better < k;
-    }
-  });
+  parallel_for(rows, std::max<int64_t>(1, 32768 / std::max<int64_t>(1, classes)),
+               [&](int64_t begin, int64_t end) {
+                 for (int64_t r = begin; r < end; ++r) {
+                   const float* row = predictions.as<float>() + r * classes;
+                   const int64_t target =
+                       targets.dtype == DType::kInt32 ? targets.as<int32_t>()[r] : targets.as<int64_t>()[r];
+                   out[r] = false;
+                   if (target < 0 || target >= classes || !std::isfinite(row[target])) continue;
+                   int64_t better = 0;
+                   bool finite = true;
+                   for (int64_t c = 0; c < classes; ++c) {
+                     finite &= std::isfinite(row[c]);
+                     better += row[c] > row[target];
+                   }
+                   out[r] = finite && better < k;
+                 }
+               });
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
-// Optimizers' steps: checks, hyperparameters and threads around the loops of isa/update.cc. A sparse step runs the
-// dense loop on each row that the indices name, in their order, so that a row named twice is stepped twice.
+// Optimizers' steps: checks, hyperparameters and threads around the loops of isa/update.cc. A sparse step
+// runs the dense loop on each row that the indices name, in their order, so that a row named twice is stepped
+// twice.
 #include <algorithm>
 #include <string_view>
 
@@ -65,10 +66,11 @@ void read_call(KernelContext& ctx, Call* call) {
     const View& slot = call->slots[k];
     const std::string& name = ctx.op().inputs[size_t(k)].name;
     if (slot.dtype != grad.dtype)
-      ctx.fail("variables must have the gradient's type, " + std::string(name_of(grad.dtype)) + ": " + name + " is " +
-               slot.describe());
+      ctx.fail("variables must have the gradient's type, " + std::string(name_of(grad.dtype)) + ": " + name +
+               " is " + slot.describe());
     if (!(*slot.shape == *var.shape))
-      ctx.fail("variables must have one shape: var is " + var.describe() + ", " + name + " is " + slot.describe());
+      ctx.fail("variables must have one shape: var is " + var.describe() + ", " + name + " is " +
+               slot.describe());
   }
 }
 
@@ -99,20 +101,23 @@ void run_sparse(KernelContext& ctx, const Call& call, UpdateLoop loop) {
   const int64_t* index = checked_indices(ctx, call.indices_at, rows);
   if (grad.size == 0) return;
   const int64_t columns = grad.size / indices.size;
-  parallel_scatter(rows, columns, grad.size * 2, [&](int64_t row_begin, int64_t row_end, int64_t begin, int64_t end) {
-    for (int64_t k = 0; k < indices.size; ++k) {
-      if (index[k] < row_begin || index[k] >= row_end) continue;
-      void* slots[kMaxSlots] = {};
-      for (int s = 0; s < call.num_slots; ++s) slots[s] = call.at(s, index[k] * columns + begin);
-      const char* from = static_cast<const char*>(grad.data) + (k * columns + begin) * int64_t(size_of(var.dtype));
-      loop(slots, from, call.hyper_room, end - begin);
-    }
-  });
+  parallel_scatter(
+      rows, columns, grad.size * 2, [&](int64_t row_begin, int64_t row_end, int64_t begin, int64_t end) {
+        for (int64_t k = 0; k < indices.size; ++k) {
+          if (index[k] < row_begin || index[k] >= row_end) continue;
+          void* slots[kMaxSlots] = {};
+          for (int s = 0; s < call.num_slots; ++s) slots[s] = call.at(s, index[k] * columns + begin);
+          const char* from =
+              static_cast<const char*>(grad.data) + (k * columns + begin) * int64_t(size_of(var.dtype));
+          loop(slots, from, call.hyper_room, end - begin);
+        }
+      });
 }
 
 void step(KernelContext& ctx) {
   const StepLoops& loops = ctx.data<StepLoops>();
-  const DType dtype = ctx.in(ctx.num_inputs() - 1 - (loops.sparse && ctx.op().inputs.back().name == "indices")).dtype;
+  const DType dtype =
+      ctx.in(ctx.num_inputs() - 1 - (loops.sparse && ctx.op().inputs.back().name == "indices")).dtype;
   if (!contains(kFloatTypes, dtype)) ctx.fail_dtype(dtype);
   Call call;
   read_call(ctx, &call);
@@ -137,7 +142,8 @@ void register_training_cpu_kernels() {
       dense = new StepLoops;
       register_kernel(current, DeviceType::kCpu, step, dense);
       sparse = nullptr;
-      const std::string name = "ResourceSparseApply" + std::string(current.substr(std::string_view("ResourceApply").size()));
+      const std::string name =
+          "ResourceSparseApply" + std::string(current.substr(std::string_view("ResourceApply").size()));
       if (op_table().find(name)) {
         sparse = new StepLoops;
         sparse->sparse = true;

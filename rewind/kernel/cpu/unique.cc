@@ -19,8 +19,8 @@ uint64_t mix(uint64_t x) {
   return x ^ (x >> 32);
 }
 
-// Equal elements hash alike: both zeros do. NaN equals nothing, itself included, so any hash will do; by its place, many
-// of them do not collide.
+// Equal elements hash alike: both zeros do. NaN equals nothing, itself included, so any hash will do; by its
+// place, many of them do not collide.
 template <class T>
 uint64_t hash_of(const T& v) {
   if constexpr (std::is_same_v<T, std::string>) {

@@ -1,6 +1,6 @@
-// Definitions of the optimizers' steps. Each is a generic function on one element: `s` holds the variable (s.var) and
-// its slots (s.a, s.b, s.c) in the order of the op's resource inputs, g is the gradient, h the scalars. `prepare`
-// turns the op's scalar inputs, in the order of its row, into what the step reads.
+// Definitions of the optimizers' steps. Each is a generic function on one element: `s` holds the variable
+// (s.var) and its slots (s.a, s.b, s.c) in the order of the op's resource inputs, g is the gradient, h the
+// scalars. `prepare` turns the op's scalar inputs, in the order of its row, into what the step reads.
 #pragma once
 
 #include "rewind/base/math/math.h"
@@ -13,9 +13,9 @@ struct Slots {
   T var, a, b, c;
 };
 
-// Follow the regularised leader: s.a sums the squares, s.b is the linear term. gs is the gradient with its shrinkage.
-// kByRate: the linear term is kept multiplied by the learning rate. kPower: the rate falls with another power than the
-// root.
+// Follow the regularised leader: s.a sums the squares, s.b is the linear term. gs is the gradient with its
+// shrinkage. kByRate: the linear term is kept multiplied by the learning rate. kPower: the rate falls with
+// another power than the root.
 template <bool kByRate, bool kPower, class S, class T>
 RW_SCALAR void ftrl_step(S& s, T g, T gs, T lr, T l1, T l2, T lr_power) {
   const auto power = [&](T x) RW_SCALAR_LAMBDA {
@@ -73,7 +73,8 @@ void visit_updates(Visitor&& v) {
     s.var = s.var + (s.a * h[1] - g * h[0]);
   });
 
-  // h: beta1_power, beta2_power, lr, beta1, beta2, epsilon -> step size, 1 - beta1, 1 - beta2, beta1, _, epsilon
+  // h: beta1_power, beta2_power, lr, beta1, beta2, epsilon -> step size, 1 - beta1, 1 - beta2, beta1, _,
+  // epsilon
   const auto adam = [](auto* h) {
     h[0] = h[2] * scalar::sqrt(1 - h[1]) / (1 - h[0]);
     h[1] = 1 - h[3];

@@ -34,7 +34,6 @@ case("ResourceGather", [var(f((2, 4, 3))), lit([[1, 3], [0, 0]])], attrs=dict(dt
 case("ResourceGather", [var(f((300, 70))), i((500,), 0, 299)], attrs=dict(dtype="float32"), golden=False, tol=SUMS)
 for bad in [[4], [-1], [0, 7]]: case("ResourceGather", [var(f((4, 3))), lit(bad)], attrs=dict(dtype="float32"), error=True)
 case("ResourceGather", [var(f(())), lit([0])], attrs=dict(dtype="float32"), error=True)
-case("ResourceGather", [var(f((2,))), lit([0])], attrs=dict(dtype="int32"), error=True)
 for indices in [[[1], [0]], [[1, 2], [0, 0]], [[[2]], [[0]]], [1], [1, 2]]:
     case("ResourceGatherNd", [var(f((3, 4, 2))), lit(indices)], attrs=dict(dtype="float32"))
 case("ResourceGatherNd", [var(f((3, 4))), lit([[3]])], attrs=dict(dtype="float32"), error=True)
@@ -53,7 +52,6 @@ for kind in SCATTER:
     case(op, [var(f((300, 70), domain=(0.9, 1.1))), i((2000,), 0, 299), f((2000, 70), domain=(0.9, 1.1))], golden=False, tol=SUMS)
     case(op, [var(f((3, 7000), domain=(0.9, 1.1))), i((20,), 0, 2), f((20, 7000), domain=(0.9, 1.1))], golden=False, tol=SUMS)
     for bad in [[4], [-1]]: case(op, [var(f((4, 3))), lit(bad), f((1, 3))], error=True)
-    case(op, [var(f((4, 3))), lit([0]), f((1, 2))], error=True)
     case(op, [var(f((4, 3))), lit([0]), f((3,))], error=True)
     case(op, [var(f((4, 3))), lit([0]), i((1, 3))], error=True)
 case("ResourceScatterUpdate", [var(b((4, 3))), lit([2, 0, 2]), b((3, 3))])
@@ -64,7 +62,7 @@ for kind in ["Update", "Add", "Sub", "Min", "Max"]:
     op = "ResourceScatterNd" + kind
     for t in [x for x in NUMBERS if x not in COMPLEX]:
         case(op, [var(rnd((4, 3), t)), lit([[2], [0], [2]]), rnd((3, 3), t)])
-    for shape, indices in [((5,), [[1], [1], [4]]), ((4, 2), [[3, 1], [0, 0]]), ((2, 3, 2), [[1, 2]]), ((2, 3, 2), [[[1], [0]]]), ((3, 2), [1])]:
+    for shape, indices in [((5,), [[1], [1], [4]]), ((4, 2), [[3, 1], [0, 0]]), ((2, 3, 2), [[1, 2]]), ((2, 3, 2), [[[1], [0]]]), ((3, 2), [[1]])]:
         at = np.array(indices)
         rows = at.shape[:-1] + shape[at.shape[-1]:]
         for n in ["int32", "int64"]: case(op, [var(f(shape)), lit(indices, n), f(rows)])

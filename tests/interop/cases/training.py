@@ -44,6 +44,7 @@ def inputs(op, slots, scalars, shape, t, grad, indices=None):
     return result
 
 
+# Rows named twice stand in the small cases only: TensorFlow's threads race for them.
 for name, (slots, scalars, variants, sparse) in OPS.items():
     op = "ResourceApply" + name
     for attrs in variants:
@@ -74,7 +75,7 @@ for name, (slots, scalars, variants, sparse) in OPS.items():
         case(op, inputs(op, slots, scalars, (5,), "float32", f((3,)), lit([1, 1, 4])), attrs=attrs, label="rank 1" + tag, tol=STEP)
         case(op, inputs(op, slots, scalars, (5, 2, 2), "float32", f((2, 2, 2)), lit([1, 4])), attrs=attrs, label="rank 3" + tag, tol=STEP)
         case(op, inputs(op, slots, scalars, (5, 2), "float32", f((0, 2)), lit([])), attrs=attrs, label="no rows" + tag, tol=STEP)
-        case(op, inputs(op, slots, scalars, (500, 64), "float32", f((700, 64)), i((700,), 0, 499)), attrs=attrs, label="threads" + tag, golden=False, tol=STEP)
+        case(op, inputs(op, slots, scalars, (500, 64), "float32", f((400, 64)), lit(np.random.default_rng(0).permutation(500)[:400])), attrs=attrs, label="threads" + tag, golden=False, tol=STEP)
     for k in [4, -1]:
         case(op, inputs(op, slots, scalars, (4, 3), "float32", f((1, 3)), lit([k])), label=f"index {k}", error=True)
     case(op, inputs(op, slots, scalars, (4, 3), "float32", f((1, 2)), lit([0])), label="wrong row", error=True)

@@ -5,8 +5,8 @@
 
 namespace rw {
 
-// Rows of updates that go to rows of a target: target[index[k]] = combine(target[index[k]], updates[k]), for the rows
-// and columns of one thread's part. Indices outside [row_begin, row_end) are not touched.
+// Rows of updates that go to rows of a target: target[index[k]] = combine(target[index[k]], updates[k]), for
+// the rows and columns of one thread's part. Indices outside [row_begin, row_end) are not touched.
 struct ScatterSpan {
   const int64_t* index;
   int64_t count;        // of indices
@@ -25,8 +25,8 @@ struct ScatterRow {
 
 // Rows end with kind == kNone, op == nullptr.
 
-// One step of an optimizer on n elements: slots are the variable and its companions, updated in place. `hyper` holds
-// the op's scalars in the order of its row, in the type that dtype is computed in.
+// One step of an optimizer on n elements: slots are the variable and its companions, updated in place.
+// `hyper` holds the op's scalars in the order of its row, in the type that dtype is computed in.
 using UpdateLoop = void (*)(void* const* slots, const void* grad, const void* hyper, int64_t n);
 struct UpdateRow {
   const char* op;  // of the dense form
