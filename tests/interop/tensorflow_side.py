@@ -182,8 +182,7 @@ def run(c, node):
             outputs = execute_node(node, iter(values))
     except Exception as e:  # TensorFlow raises OpErrors, ValueError and TypeError for a bad call
         text = str(e)
-        missing = isinstance(e, (tf.errors.NotFoundError, tf.errors.UnimplementedError)) or text.startswith("No OpKernel was registered")
-        if missing and not c.error:
+        if isinstance(e, (tf.errors.NotFoundError, tf.errors.UnimplementedError)) and not c.error:
             raise NoKernel(text.splitlines()[0]) from None
         return Result(error=type(e).__name__, message=text.splitlines()[0] if text else ""), [], [], False
     host = [_host(y) for y in outputs] + [_host(v.value()) for v in values if isinstance(v, tf.Variable)]

@@ -125,7 +125,7 @@ TEST(Variable, SparseReadsHaveSparseGradients) {
   const Variable v(constant(Floats{1, 2, 3, 4, 5, 6}, {3, 2}));
   GradientTape tape;
   const Tensor rows = v.sparse_read({2, 0, 2});
-  const auto gradients = tape.flat_gradient({rows}, {v.handle()});
+  const auto gradients = tape.flat_gradient({rows}, {v.handle()}, {});
   ASSERT_NE(gradients[0].slices(), nullptr);
   EXPECT_EQ(gradients[0].slices()->indices.to_vector<int32_t>(), (std::vector<int32_t>{2, 0, 2}));
   EXPECT_EQ(gradients[0].tensor().to_vector<float>(), (Floats{1, 1, 0, 0, 2, 2}));
