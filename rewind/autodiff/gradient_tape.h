@@ -104,7 +104,4 @@ class GradientTape {
   std::unique_ptr<Tape> tape_;
 };
 
-// The value of `tensor`, through which no gradient flows.
-Tensor stop_gradient(const Operand& tensor);
-
 }  // namespace rw
