@@ -88,6 +88,8 @@ void accumulate_shape(ShapeContext& ctx) {
 }  // namespace
 
 void register_binary_ops(OpTable& t) {
+  add_all(t, {{"RandomGammaGrad", "random_gamma_grad"}},
+          "(alpha: T, sample: T) -> (output: T); T: {float, double}", broadcast_inputs);
   add_all(t, {{"AddV2", "add"}},
           "(x: T, y: T) -> (z: T); T: {bfloat16, half, float, double, uint8, uint16, uint32, uint64, int8, "
           "int16, "
@@ -149,7 +151,8 @@ void register_binary_ops(OpTable& t) {
   add_all(t, {{"Igamma", "igamma"}, {"Igammac", "igammac"}},
           "(a: T, x: T) -> (z: T); T: {bfloat16, half, float, double}", broadcast_inputs);
   add_all(t, {{"Zeta", "zeta"}}, "(x: T, q: T) -> (z: T); T: {float, double}", broadcast_inputs);
-  add_all(t, {{"Polygamma", "polygamma"}}, "(a: T, x: T) -> (z: T); T: {float, double}", broadcast_inputs);
+  add_all(t, {{"Polygamma", "polygamma"}, {"IgammaGradA", "igamma_grad_a"}},
+          "(a: T, x: T) -> (z: T); T: {float, double}", broadcast_inputs);
   add_all(t, {{"NextAfter", "nextafter"}}, "(x1: T, x2: T) -> (output: T); T: {double, float} = float",
           broadcast_inputs);
   add_all(t,

@@ -2,6 +2,7 @@
 // broadcast along.
 #include "rewind/tensor/ops/binary.h"
 #include "rewind/autodiff/rule.h"
+#include "rewind/base/error.h"
 #include "rewind/tensor/apply.h"
 #include "rewind/tensor/ops/unary.h"
 
@@ -125,6 +126,13 @@ void register_special() {
         return -g * apply_one(RW_OP("IgammaGradA"), {&a, &x});
       },
       [](const Tensor& g, const Tensor& a, const Tensor& x) { return -g * gamma_density(a, x); });
+  for (const char* op : {"IgammaGradA", "RandomGammaGrad"}) {
+    register_gradient(op, kNeedsNothing, [](GradContext& g) {
+      fail_unimplemented(g.op().tag,
+                         "second derivatives of igamma in its first argument, and derivatives of "
+                         "random_gamma's derivative, are not known here");
+    });
+  }
   // Orders have no derivative.
   register_gradient("Zeta", kNeedsInputs, [](GradContext& g) {
     const Tensor& x = g.input(0);

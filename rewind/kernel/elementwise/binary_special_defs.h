@@ -1,6 +1,7 @@
 // Definitions: powers, remainders and special functions of two arguments.
 #pragma once
 
+#include "rewind/base/math/incomplete_slope.h"
 #include "rewind/kernel/elementwise/visit.h"
 
 namespace rw {
@@ -27,6 +28,9 @@ void visit_binary_special(Visitor&& v) {
   v.template long_op<kFloatTypes>("Xlog1py", [](auto x, auto y) { return scalar::xlog1py(x, y); });
   v.template long_op<kFloatTypes>("Igamma", [](auto a, auto x) { return scalar::igamma(a, x); });
   v.template long_op<kFloatTypes>("Igammac", [](auto a, auto x) { return scalar::igammac(a, x); });
+  v.template long_op<kFull>("IgammaGradA", [](auto a, auto x) { return scalar::igamma_grad_a(a, x); });
+  v.template long_op<kFull>("RandomGammaGrad",
+                            [](auto a, auto x) { return scalar::random_gamma_grad(a, x); });
   v.template long_op<kFull>("Zeta", [](auto x, auto q) { return scalar::zeta(x, q); });
   v.template long_op<kFull>("Polygamma", [](auto n, auto x) { return scalar::polygamma(n, x); });
   v.template long_op<kFull>("NextAfter", [](auto x, auto y) { return scalar::nextafter(x, y); });

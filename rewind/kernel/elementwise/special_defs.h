@@ -27,4 +27,15 @@ void visit_bessel(Visitor&& v) {
   v.template op<kFloatTypes>("BesselK1e", [](auto x) { return scalar::bessel_k1e(x); });
 }
 
+template <class Visitor>
+void visit_integrals(Visitor&& v) {
+  v.template op<kFloatTypes>("BesselJ0", [](auto x) { return scalar::bessel_j0(x); });
+  v.template op<kFloatTypes>("BesselJ1", [](auto x) { return scalar::bessel_j1(x); });
+  v.template op<kFloatTypes>("BesselY0", [](auto x) { return scalar::bessel_y0(x); });
+  v.template op<kFloatTypes>("BesselY1", [](auto x) { return scalar::bessel_y1(x); });
+  v.template op<kFloatTypes>("Dawsn", [](auto x) { return scalar::dawsn(x); });
+  v.template op<kFloatTypes>("Expint", [](auto x) { return scalar::expint(x); });
+  v.template op<kFloatTypes>("Spence", [](auto x) { return scalar::spence(x); });
+}
+
 }  // namespace rw
