@@ -1,6 +1,4 @@
-// Gradients of the Bessel functions.
-#include <limits>
-
+// Gradients of the Bessel functions and of functions defined by integrals.
 #include "rewind/autodiff/rule.h"
 #include "rewind/tensor/apply.h"
 #include "rewind/tensor/ops/binary.h"
@@ -48,6 +46,17 @@ void register_bessel_gradients() {
   with_slope("BesselK1", [](const Tensor& x, const Tensor& y) { return -bessel_k0(x) - divide(y, x); });
   with_slope("BesselK1e",
              [](const Tensor& x, const Tensor& y) { return y * (1.0 - reciprocal(x)) - bessel_k0e(x); });
+  with_slope("BesselJ0", [](const Tensor& x, const Tensor&) { return -bessel_j1(x); });
+  with_slope("BesselJ1", [](const Tensor& x, const Tensor& y) {
+    return where(equal(x, 0.0), 0.5, bessel_j0(x) - divide(y, x));
+  });
+  with_slope("BesselY0", [](const Tensor& x, const Tensor&) { return -bessel_y1(x); });
+  with_slope("BesselY1", [](const Tensor& x, const Tensor& y) { return bessel_y0(x) - divide(y, x); });
+  with_slope("Dawsn", [](const Tensor& x, const Tensor& y) { return 1.0 - 2.0 * x * y; });
+  with_slope("Expint", [](const Tensor& x, const Tensor&) { return divide(exp(x), x); });
+  with_slope("Spence", [](const Tensor& x, const Tensor&) {
+    return where(equal(x, 1.0), -1.0, divide(math::log(x), 1.0 - x));
+  });
 }
 
 }  // namespace rw

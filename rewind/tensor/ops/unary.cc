@@ -144,6 +144,13 @@ RW_UNARY(bessel_k0, "BesselK0")
 RW_UNARY(bessel_k0e, "BesselK0e")
 RW_UNARY(bessel_k1, "BesselK1")
 RW_UNARY(bessel_k1e, "BesselK1e")
+RW_UNARY(bessel_j0, "BesselJ0")
+RW_UNARY(bessel_j1, "BesselJ1")
+RW_UNARY(bessel_y0, "BesselY0")
+RW_UNARY(bessel_y1, "BesselY1")
+RW_UNARY(dawsn, "Dawsn")
+RW_UNARY(expint, "Expint")
+RW_UNARY(spence, "Spence")
 
 }  // namespace special
 }  // namespace math

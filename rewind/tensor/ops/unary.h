@@ -102,6 +102,13 @@ Tensor bessel_k0(const Operand& x);
 Tensor bessel_k0e(const Operand& x);
 Tensor bessel_k1(const Operand& x);
 Tensor bessel_k1e(const Operand& x);
+Tensor bessel_j0(const Operand& x);
+Tensor bessel_j1(const Operand& x);
+Tensor bessel_y0(const Operand& x);
+Tensor bessel_y1(const Operand& x);
+Tensor dawsn(const Operand& x);
+Tensor expint(const Operand& x);
+Tensor spence(const Operand& x);
 
 }  // namespace special
 

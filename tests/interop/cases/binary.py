@@ -6,9 +6,12 @@ from elementwise import BROADCAST, NO_BROADCAST, elementwise_binary
 
 elementwise_binary(["AddV2", "Add", "Sub", "Mul", "SquaredDifference"])
 elementwise_binary(["MulNoNan"])
-elementwise_binary(["RealDiv", "Div", "TruncateDiv", "DivNoNan", "Xdivy"], domains=("normal", "nonzero"))
+elementwise_binary(["RealDiv", "Div", "DivNoNan", "Xdivy"], domains=("normal", "nonzero"))
 # TensorFlow flushes 1 / -max to -0 before it takes the floor.
-elementwise_binary(["FloorDiv"], domains=("off_integer", "nonzero"), smooth=False, largest=False)
+# TensorFlow rounds a 16-bit quotient before it takes the floor.
+FULL = [t for t in NUMBERS if t not in ("float16", "bfloat16")]
+elementwise_binary(["TruncateDiv"], domains=("normal", "nonzero"), among=FULL)
+elementwise_binary(["FloorDiv"], among=FULL, domains=("off_integer", "nonzero"), smooth=False, largest=False)
 elementwise_binary(["FloorMod", "TruncateMod", "Mod"], domains=("normal", "nonzero"), smooth=False, tol=Tol(abs_ulp=4))
 elementwise_binary(["Maximum", "Minimum"], domains=("normal", "normal"), ints=("wide", "wide"))
 elementwise_binary(["Atan2"], domains=("nonzero", "nonzero"))
@@ -25,6 +28,8 @@ for op in ["FloorDiv", "FloorMod", "TruncateDiv", "TruncateMod", "Mod", "Div"]:
         if t not in dtypes(op): continue
         case(op, [lit([1, 2], t), lit([1, 0], t)], label=f"{t} by zero", error=True)
         if t in SIGNED: case(op, [lit([7, -7, 7, -7, 0, 6], t), lit([3, 3, -3, -3, 5, -2], t)], label=f"{t} signs", golden=True)
+for t in ["float16", "bfloat16"]:
+    case("FloorDiv", [lit([7.5, -7.5, 7.5, -7.5, 0.0, 6.0], t), lit([2.0, 2.0, -2.0, -2.0, 5.0, -3.0], t)], label=f"{t} signs", smooth=False)
 for op in ["FloorDiv", "FloorMod", "TruncateMod", "Mod"]:
     case(op, [lit([7.5, -7.5, 7.5, -7.5, 0.0, 6.0], "float32"), lit([2.0, 2.0, -2.0, -2.0, 5.0, -3.0], "float32")], label="signs",
          smooth=False, golden=True)

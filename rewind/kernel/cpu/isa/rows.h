@@ -118,7 +118,9 @@ void binary_loop(const void* x, int64_t x_step, const void* y, int64_t y_step, v
       for (int64_t i = 0; i < n; ++i) o[i] = static_cast<R>(F{}(a[i], v));
     } else {
       const T v = *a;
-      for (int64_t i = 0; i < n; ++i) o[i] = static_cast<R>(F{}(v, b[i * y_step]));
+      const int64_t count = y_step ? n : 1;
+      for (int64_t i = 0; i < count; ++i) o[i] = static_cast<R>(F{}(v, b[i]));
+      for (int64_t i = count; i < n; ++i) o[i] = o[0];
     }
   }
 }
