@@ -17,7 +17,7 @@ def first_type_attr(op):
     return opdef(op).input_arg[0].type_attr
 
 
-def elementwise_unary(names, domain="normal", attrs=None, variants=(), wide=None, ints=None, special=FLOATS, smooth=True, tol=None,
+def elementwise_unary(names, domain="normal", attrs=None, variants=(), wide=None, ints=None, special=FLOATS, largest=True, smooth=True, tol=None,
                       among=None, special_grad=()):
     for op in names:
         attr = first_type_attr(op)
@@ -32,7 +32,7 @@ def elementwise_unary(names, domain="normal", attrs=None, variants=(), wide=None
         for t in types:
             case(op, [rnd(LONG, t, pick(t))], golden=False, **options)
             if wide and t in FLOATS[:2]: case(op, [rnd((3, 345), t, wide)], label=f"{t} wide", golden=False, **options)
-            if t in special: case(op, [special_values(t)], label=f"{t} special", grad=special_grad, tol=tol, attrs=attrs)
+            if t in special: case(op, [special_values(t, largest)], label=f"{t} special", grad=special_grad, tol=tol, attrs=attrs)
 
 
 BROADCAST = [((2, 3), (3,)), ((2, 1), (1, 3)), ((), (2, 3)), ((2, 3), ()), ((3, 1, 2), (4, 1)), ((1,), (2, 2, 2)),

@@ -110,14 +110,14 @@ TEST(Binary, ErrorsSayWhatWasGot) {
 TEST(Binary, BroadcastOfManySizes) {
   for (const int64_t rows : {1, 2, 7, 300}) {
     for (const int64_t inner : {1, 2, 3, 23, 24, 25, 1000}) {
-      std::vector<float> x(size_t(rows * inner)), y(size_t(inner)), z(size_t(rows), 0.0f);
+      const size_t width = size_t(inner);
+      std::vector<float> x(size_t(rows) * width, 0.0f), y(width, 0.0f), z(size_t(rows), 0.0f);
       for (size_t i = 0; i < x.size(); ++i) x[i] = float(i % 1009);
       for (size_t i = 0; i < y.size(); ++i) y[i] = float(i) * 3;
       for (size_t i = 0; i < z.size(); ++i) z[i] = float(i) * 5;
       const auto sum = (constant(x, {rows, inner}) - constant(y) * constant(z, {rows, 1})).to_vector<float>();
       for (size_t i = 0; i < x.size(); ++i)
-        ASSERT_EQ(sum[i], x[i] - y[i % size_t(inner)] * z[i / size_t(inner)])
-            << rows << " x " << inner << " at " << i;
+        ASSERT_EQ(sum[i], x[i] - y[i % width] * z[i / width]) << rows << " x " << inner << " at " << i;
     }
   }
 }

@@ -162,7 +162,9 @@ void select(KernelContext& ctx) {
                  });
     return;
   }
-  const TernaryLoop loop = is_host_only(x.dtype) ? nullptr : isa_loops().elementwise->select(size_of(x.dtype));
+  const TernaryLoop loop = is_host_only(x.dtype) || contains(kComplexTypes, x.dtype)
+                               ? nullptr
+                               : isa_loops().elementwise->select(size_of(x.dtype));
   if (!loop) ctx.fail_dtype(x.dtype);
   run_ternary_loop(loop, condition, x, y, out);
 }
