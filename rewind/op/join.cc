@@ -30,8 +30,9 @@ void concat_rule(ShapeContext& ctx, int first, int count, int axis_input) {
         out.set(k, d < 0 || out[k] < 0 ? -1 : checked_sum(ctx, out[k], d));
       } else if (d >= 0) {
         if (out[k] >= 0 && out[k] != d) {
-          ctx.fail("sizes beside axis " + std::to_string(axis) + " must match: input " + std::to_string(i - first) +
-                   " is " + s.to_string() + ", axis " + std::to_string(k) + " of an earlier one has size " + std::to_string(out[k]));
+          ctx.fail("sizes beside axis " + std::to_string(axis) + " must match: input " +
+                   std::to_string(i - first) + " is " + s.to_string() + ", axis " + std::to_string(k) +
+                   " of an earlier one has size " + std::to_string(out[k]));
         }
         out.set(k, d);
       }
@@ -56,7 +57,8 @@ void pack_rule(ShapeContext& ctx) {
   for (int i = 1; i < ctx.num_inputs(); ++i) {
     const Shape& s = ctx.input(i);
     if (!out.compatible_with(s))
-      ctx.fail("shapes must be equal: input 0 is " + ctx.input(0).to_string() + ", input " + std::to_string(i) + " is " + s.to_string());
+      ctx.fail("shapes must be equal: input 0 is " + ctx.input(0).to_string() + ", input " +
+               std::to_string(i) + " is " + s.to_string());
     if (!out.has_rank()) out = s;
     for (int k = 0; k < out.rank() && s.has_rank(); ++k)
       if (out[k] < 0) out.set(k, s[k]);
@@ -71,7 +73,8 @@ void unpack_rule(ShapeContext& ctx) {
     if (out.rank() == 0) ctx.fail("a scalar has no axis to take apart");
     const int axis = ctx.axis(ctx.attr<int64_t>("axis"), out.rank());
     if (out[axis] >= 0 && out[axis] != ctx.num_outputs()) {
-      ctx.fail("num must be the size of axis " + std::to_string(axis) + ": got " + std::to_string(ctx.num_outputs()) + ", " + ctx.describe(0));
+      ctx.fail("num must be the size of axis " + std::to_string(axis) + ": got " +
+               std::to_string(ctx.num_outputs()) + ", " + ctx.describe(0));
     }
     out.erase(axis);
   }
@@ -89,7 +92,8 @@ void split_rule(ShapeContext& ctx) {
     out = in;
     if (in[axis] >= 0) {
       if (in[axis] % ctx.num_outputs() != 0) {
-        ctx.fail("axis " + std::to_string(axis) + " must divide into " + std::to_string(ctx.num_outputs()) + " equal parts: " + ctx.describe(1));
+        ctx.fail("axis " + std::to_string(axis) + " must divide into " + std::to_string(ctx.num_outputs()) +
+                 " equal parts: " + ctx.describe(1));
       }
       out.set(axis, in[axis] / ctx.num_outputs());
     }
@@ -128,7 +132,8 @@ void split_v_rule(ShapeContext& ctx) {
     }
     if (in[axis] >= 0) {
       if (open >= 0 ? sum > in[axis] : sum != in[axis])
-        ctx.fail("sizes must add up to axis " + std::to_string(axis) + ": " + ctx.describe(0) + ", sizes are " + list_text(sizes));
+        ctx.fail("sizes must add up to axis " + std::to_string(axis) + ": " + ctx.describe(0) +
+                 ", sizes are " + list_text(sizes));
       if (open >= 0) sizes[size_t(open)] = in[axis] - sum;
     }
   }
@@ -142,7 +147,9 @@ void split_v_rule(ShapeContext& ctx) {
 }  // namespace
 
 void register_join_rows(OpTable& t) {
-  t.add("ConcatV2(values: N * T, axis: Tidx) -> (output: T); N: int >= 2; T: type; Tidx: {int32, int64} = int32")
+  t.add(
+       "ConcatV2(values: N * T, axis: Tidx) -> (output: T); N: int >= 2; T: type; Tidx: {int32, int64} = "
+       "int32")
       .shape(concat_v2_rule)
       .host({"axis"})
       .tag("concat");
@@ -150,11 +157,15 @@ void register_join_rows(OpTable& t) {
       .shape(concat_v1_rule)
       .host({"concat_dim"})
       .tag("concat");
-  t.add("ConcatOffset(concat_dim: int32, shape: N * shape_type) -> (offset: N * shape_type); N: int >= 2; shape_type: "
-        "{int32, int64} = int32")
+  t.add(
+       "ConcatOffset(concat_dim: int32, shape: N * shape_type) -> (offset: N * shape_type); N: int >= 2; "
+       "shape_type: "
+       "{int32, int64} = int32")
       .shape(concat_offset_rule)
       .host({"concat_dim", "shape", "offset"});
-  t.add("Pack(values: N * T) -> (output: T); N: int >= 1; T: type; axis: int = 0").shape(pack_rule).tag("stack");
+  t.add("Pack(values: N * T) -> (output: T); N: int >= 1; T: type; axis: int = 0")
+      .shape(pack_rule)
+      .tag("stack");
   t.add("Unpack(value: T) -> (output: num * T); num: int >= 0; T: type; axis: int = 0")
       .shape(unpack_rule)
       .shares()
@@ -164,8 +175,10 @@ void register_join_rows(OpTable& t) {
       .host({"split_dim"})
       .shares()
       .tag("split");
-  t.add("SplitV(value: T, size_splits: Tlen, split_dim: int32) -> (output: num_split * T); num_split: int >= 1; T: "
-        "type; Tlen: {int8, int32, int64} = int64")
+  t.add(
+       "SplitV(value: T, size_splits: Tlen, split_dim: int32) -> (output: num_split * T); num_split: int >= "
+       "1; T: "
+       "type; Tlen: {int8, int32, int64} = int64")
       .shape(split_v_rule)
       .host({"size_splits", "split_dim"})
       .shares()

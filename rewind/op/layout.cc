@@ -8,15 +8,18 @@ namespace {
 Shape open_shape(const ShapeContext& ctx, int i) {
   const Shape& s = ctx.input(i);
   if (s.has_rank() && s.rank() == 0) return Shape::unknown_of_rank(1);
-  return s.has_rank() && s.rank() == 1 && s[0] >= 0 ? Shape::unknown_of_rank(int(s[0])) : Shape::unknown_rank();
+  return s.has_rank() && s.rank() == 1 && s[0] >= 0 ? Shape::unknown_of_rank(int(s[0]))
+                                                    : Shape::unknown_rank();
 }
 
 void reshape_rule(ShapeContext& ctx) {
-  if (ctx.input(1).has_rank() && ctx.input(1).rank() > 1) ctx.require_rank(1, 1);  // one number is a list of one
+  if (ctx.input(1).has_rank() && ctx.input(1).rank() > 1)
+    ctx.require_rank(1, 1);  // one number is a list of one
   IntVector dims;
   if (!ctx.ints(1, &dims)) return ctx.output(0, open_shape(ctx, 1));
   if (dims.size() > size_t(Shape::kMaxRank))
-    ctx.fail("a tensor has at most " + std::to_string(Shape::kMaxRank) + " axes: got " + std::to_string(dims.size()));
+    ctx.fail("a tensor has at most " + std::to_string(Shape::kMaxRank) + " axes: got " +
+             std::to_string(dims.size()));
   int unknown = -1;
   int64_t product = 1;  // of the sizes that are not 0
   bool zero = false;
@@ -43,7 +46,8 @@ void reshape_rule(ShapeContext& ctx) {
     dims[size_t(unknown)] = rest / product;
     if (!(zero && count == 0) && rest % product != 0) {
       dims[size_t(unknown)] = -1;
-      ctx.fail("sizes must divide the " + std::to_string(count) + " elements: " + ctx.describe(0) + ", shape is " + list_text(dims));
+      ctx.fail("sizes must divide the " + std::to_string(count) + " elements: " + ctx.describe(0) +
+               ", shape is " + list_text(dims));
     }
   }
   const Shape out = shape_of(dims);
@@ -58,7 +62,8 @@ void reshape_rule(ShapeContext& ctx) {
 void expand_dims_rule(ShapeContext& ctx) {
   IntVector axis;
   const Shape& in = ctx.input(0);
-  if (!ctx.ints(1, &axis)) return ctx.output(0, in.has_rank() ? Shape::unknown_of_rank(in.rank() + 1) : Shape::unknown_rank());
+  if (!ctx.ints(1, &axis))
+    return ctx.output(0, in.has_rank() ? Shape::unknown_of_rank(in.rank() + 1) : Shape::unknown_rank());
   if (axis.size() != 1) ctx.fail("axis must be one number: got " + list_text(axis));
   if (!in.has_rank()) return ctx.output(0, in);
   Shape out = in;
@@ -88,7 +93,8 @@ void squeeze_rule(ShapeContext& ctx) {
 void ensure_shape_rule(ShapeContext& ctx) {
   const Shape wanted = ctx.attr<Shape>("shape");
   const Shape& in = ctx.input(0);
-  if (!in.compatible_with(wanted)) ctx.fail("the shape must be " + wanted.to_string() + ": " + ctx.describe(0));
+  if (!in.compatible_with(wanted))
+    ctx.fail("the shape must be " + wanted.to_string() + ": " + ctx.describe(0));
   if (!in.has_rank()) return ctx.output(0, wanted);
   Shape out = in;
   for (int k = 0; k < in.rank(); ++k)
@@ -121,8 +127,11 @@ void broadcast_to_rule(ShapeContext& ctx) {
   if (!ctx.ints(1, &dims)) return ctx.output(0, open_shape(ctx, 1));
   const Shape& in = ctx.input(0);
   if (dims.size() > size_t(Shape::kMaxRank))
-    ctx.fail("a tensor has at most " + std::to_string(Shape::kMaxRank) + " axes: got " + std::to_string(dims.size()));
-  const auto fail = [&] { ctx.fail("the input must broadcast to the shape: " + ctx.describe(0) + ", shape is " + list_text(dims)); };
+    ctx.fail("a tensor has at most " + std::to_string(Shape::kMaxRank) + " axes: got " +
+             std::to_string(dims.size()));
+  const auto fail = [&] {
+    ctx.fail("the input must broadcast to the shape: " + ctx.describe(0) + ", shape is " + list_text(dims));
+  };
   const int extra = in.has_rank() ? int(dims.size()) - in.rank() : 0;
   if (extra < 0) fail();
   for (int k = 0; k < int(dims.size()); ++k) {
@@ -176,12 +185,18 @@ void register_layout_rows(OpTable& t) {
       .shape(squeeze_rule)
       .view()
       .tag("squeeze");
-  t.add("EnsureShape(input: T) -> (output: T); shape: shape; T: type").shape(ensure_shape_rule).view().tag("ensure_shape");
+  t.add("EnsureShape(input: T) -> (output: T); shape: shape; T: type")
+      .shape(ensure_shape_rule)
+      .view()
+      .tag("ensure_shape");
   t.add("Transpose(x: T, perm: Tperm) -> (y: T); T: type; Tperm: {int32, int64} = int32")
       .shape(transpose_rule)
       .host({"perm"})
       .tag("transpose");
-  t.add("InvertPermutation(x: T) -> (y: T); T: {int32, int64} = int32").shape(permutation_rule).host({"x", "y"}).tag("invert_permutation");
+  t.add("InvertPermutation(x: T) -> (y: T); T: {int32, int64} = int32")
+      .shape(permutation_rule)
+      .host({"x", "y"})
+      .tag("invert_permutation");
   t.add("BroadcastTo(input: T, shape: Tidx) -> (output: T); T: type; Tidx: {int32, int64} = int32")
       .shape(broadcast_to_rule)
       .host({"shape"})
@@ -197,7 +212,9 @@ void register_layout_rows(OpTable& t) {
       .shape(shape_rule)
       .host({"output"})
       .tag("shape");
-  t.add("ShapeN(input: N * T) -> (output: N * out_type); N: int >= 1; T: type; out_type: {int32, int64} = int32")
+  t.add(
+       "ShapeN(input: N * T) -> (output: N * out_type); N: int >= 1; T: type; out_type: {int32, int64} = "
+       "int32")
       .shape(shape_rule)
       .host({"output"})
       .tag("shape_n");

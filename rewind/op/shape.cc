@@ -1,4 +1,5 @@
-// Shapes: the family's rows lie in layout.cc, slice.cc, join.cc, pad.cc and block.cc; here is what they share.
+// Shapes: the family's rows lie in layout.cc, slice.cc, join.cc, pad.cc and block.cc; here is what they
+// share.
 #include "rewind/op/shape_rows.h"
 
 namespace rw {
@@ -29,7 +30,8 @@ int64_t checked_sum(const ShapeContext& ctx, int64_t a, int64_t b) {
 
 int64_t merge_sizes(const ShapeContext& ctx, int64_t a, int64_t b, const char* what) {
   if (a < 0) return b;
-  if (b >= 0 && a != b) ctx.fail(std::string(what) + ": got " + std::to_string(a) + " and " + std::to_string(b));
+  if (b >= 0 && a != b)
+    ctx.fail(std::string(what) + ": got " + std::to_string(a) + " and " + std::to_string(b));
   return a;
 }
 

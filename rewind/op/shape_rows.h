@@ -13,7 +13,9 @@ void register_join_rows(OpTable& table);    // concat, stack, split, unstack
 void register_pad_rows(OpTable& table);     // pad, tile, reverse, roll
 void register_block_rows(OpTable& table);   // space_to_depth, space_to_batch and back
 
-inline Shape shape_of(const IntVector& dims) { return Shape(std::span<const int64_t>(dims.data(), dims.size())); }
+inline Shape shape_of(const IntVector& dims) {
+  return Shape(std::span<const int64_t>(dims.data(), dims.size()));
+}
 std::string list_text(const IntVector& values);  // "[2, 3]"
 // Every size of the first input's rank is unknown; nothing is known without a rank.
 Shape same_rank_unknown(const Shape& shape);

@@ -20,8 +20,8 @@ void slice_rule(ShapeContext& ctx) {
   for (int k = 0; k < in.rank(); ++k) {
     const int64_t b = known_begin ? begin[size_t(k)] : 0;
     if (known_begin && (b < 0 || (in[k] >= 0 && b > in[k]))) {
-      ctx.fail("begin must lie within the tensor: begin[" + std::to_string(k) + "] is " + std::to_string(b) + ", " +
-               ctx.describe(0));
+      ctx.fail("begin must lie within the tensor: begin[" + std::to_string(k) + "] is " + std::to_string(b) +
+               ", " + ctx.describe(0));
     }
     if (!known_size) continue;
     const int64_t s = size[size_t(k)];
@@ -53,10 +53,13 @@ void strided_slice_rule(ShapeContext& ctx) {
     // The rank follows from the masks alone when the number of indices is known.
     if (!in.has_rank() || !spec.has_rank() || spec[0] < 0) return ctx.output(0, Shape::unknown_rank());
     const IntVector zeros(size_t(spec[0]), 0), ones(size_t(spec[0]), 1);
-    const SlicePlan plan = plan_slice(ctx.op().tag, Shape::unknown_of_rank(in.rank()), zeros, ones, ones, masks);
+    const SlicePlan plan =
+        plan_slice(ctx.op().tag, Shape::unknown_of_rank(in.rank()), zeros, ones, ones, masks);
     return ctx.output(0, Shape::unknown_of_rank(plan.shape.rank()));
   }
-  ctx.output(0, plan_slice(ctx.op().tag, ctx.input(0), begin, end, strides, slice_masks(ctx.op(), ctx.attrs())).shape);
+  ctx.output(
+      0,
+      plan_slice(ctx.op().tag, ctx.input(0), begin, end, strides, slice_masks(ctx.op(), ctx.attrs())).shape);
 }
 
 void strided_slice_grad_rule(ShapeContext& ctx) {
@@ -65,7 +68,8 @@ void strided_slice_grad_rule(ShapeContext& ctx) {
   const bool known = read_spec(ctx, 1, &begin, &end, &strides);
   if (!ctx.ints(0, &dims)) {
     const Shape& s = ctx.input(0);
-    return ctx.output(0, s.has_rank() && s[0] >= 0 ? Shape::unknown_of_rank(int(s[0])) : Shape::unknown_rank());
+    return ctx.output(0,
+                      s.has_rank() && s[0] >= 0 ? Shape::unknown_of_rank(int(s[0])) : Shape::unknown_rank());
   }
   for (const int64_t d : dims)
     if (d < 0) ctx.fail("sizes must not be negative: got shape " + list_text(dims));
@@ -84,7 +88,8 @@ void strided_update_rule(ShapeContext& ctx) {
   if (read_spec(ctx, 1, &begin, &end, &strides) && in.has_rank()) {
     const auto plan = plan_slice(ctx.op().tag, in, begin, end, strides, slice_masks(ctx.op(), ctx.attrs()));
     if (!broadcasts_into(ctx.input(4), plan.shape))
-      ctx.fail("the value must broadcast to the slice's shape " + plan.shape.to_string() + ": " + ctx.describe(4));
+      ctx.fail("the value must broadcast to the slice's shape " + plan.shape.to_string() + ": " +
+               ctx.describe(4));
   }
   ctx.output(0, in);
 }
@@ -95,7 +100,8 @@ void strided_assign_rule(ShapeContext& ctx) {
 }
 
 constexpr const char* kMasks =
-    "begin_mask: int = 0; end_mask: int = 0; ellipsis_mask: int = 0; new_axis_mask: int = 0; shrink_axis_mask: int = 0";
+    "begin_mask: int = 0; end_mask: int = 0; ellipsis_mask: int = 0; new_axis_mask: int = 0; "
+    "shrink_axis_mask: int = 0";
 
 }  // namespace
 
@@ -106,23 +112,35 @@ void register_slice_rows(OpTable& t) {
       .host({"begin", "size"})
       .shares()
       .tag("slice");
-  t.add("StridedSlice(input: T, begin: Index, end: Index, strides: Index) -> (output: T); T: type; Index: {int16, "
-        "int32, int64}; " + masks)
+  t.add(
+       "StridedSlice(input: T, begin: Index, end: Index, strides: Index) -> (output: T); T: type; Index: "
+       "{int16, "
+       "int32, int64}; " +
+       masks)
       .shape(strided_slice_rule)
       .host({"begin", "end", "strides"})
       .shares()
       .tag("strided_slice");
-  t.add("StridedSliceGrad(shape: Index, begin: Index, end: Index, strides: Index, dy: T) -> (output: T); T: type; "
-        "Index: {int32, int64}; " + masks)
+  t.add(
+       "StridedSliceGrad(shape: Index, begin: Index, end: Index, strides: Index, dy: T) -> (output: T); T: "
+       "type; "
+       "Index: {int32, int64}; " +
+       masks)
       .shape(strided_slice_grad_rule)
       .host({"shape", "begin", "end", "strides"});
-  t.add("TensorStridedSliceUpdate(input: T, begin: Index, end: Index, strides: Index, value: T) -> (output: T); T: "
-        "type; Index: {int32, int64}; " + masks)
+  t.add(
+       "TensorStridedSliceUpdate(input: T, begin: Index, end: Index, strides: Index, value: T) -> (output: "
+       "T); T: "
+       "type; Index: {int32, int64}; " +
+       masks)
       .shape(strided_update_rule)
       .host({"begin", "end", "strides"})
       .tag("tensor_strided_slice_update");
-  t.add("ResourceStridedSliceAssign(ref: resource, begin: Index, end: Index, strides: Index, value: T) -> (); T: "
-        "type; Index: {int32, int64}; " + masks + "; stateful")
+  t.add(
+       "ResourceStridedSliceAssign(ref: resource, begin: Index, end: Index, strides: Index, value: T) -> (); "
+       "T: "
+       "type; Index: {int32, int64}; " +
+       masks + "; stateful")
       .shape(strided_assign_rule)
       .host({"begin", "end", "strides"})
       .tag("assign");

@@ -21,8 +21,8 @@ struct Dense {
   SmallVector<int, 8> result;  // input axis, or kNewAxis, or kShrunk
 };
 
-Dense spread(std::string_view tag, int rank, const IntVector& begin, const IntVector& end, const IntVector& strides,
-             const SliceMasks& masks) {
+Dense spread(std::string_view tag, int rank, const IntVector& begin, const IntVector& end,
+             const IntVector& strides, const SliceMasks& masks) {
   const auto bit = [](int64_t mask, size_t i) { return ((uint64_t(mask) >> i) & 1) != 0; };
   const size_t n = begin.size();
   bool seen_ellipsis = false;
@@ -51,7 +51,8 @@ Dense spread(std::string_view tag, int rank, const IntVector& begin, const IntVe
     } else {
       if (at == rank) {
         fail_invalid(tag, "too many indices: the tensor has " + std::to_string(rank) +
-                              (rank == 1 ? " axis" : " axes") + ", index " + std::to_string(i) + " is beyond them");
+                              (rank == 1 ? " axis" : " axes") + ", index " + std::to_string(i) +
+                              " is beyond them");
       }
       const bool shrink = bit(masks.shrink_axis, i);
       dense.axes.push_back({begin[i], end[i], strides[i], bit(masks.begin, i), bit(masks.end, i), shrink});
@@ -94,8 +95,9 @@ SliceMasks slice_masks(const Op& op, const Attrs& attrs) {
 SlicePlan plan_slice(std::string_view tag, const Shape& input, const IntVector& begin, const IntVector& end,
                      const IntVector& strides, const SliceMasks& masks) {
   if (begin.size() != end.size() || begin.size() != strides.size() || begin.size() >= 32) {
-    fail_invalid(tag, "begin, end and strides must be equally long, at most 31: got " + std::to_string(begin.size()) +
-                          ", " + std::to_string(end.size()) + " and " + std::to_string(strides.size()));
+    fail_invalid(tag, "begin, end and strides must be equally long, at most 31: got " +
+                          std::to_string(begin.size()) + ", " + std::to_string(end.size()) + " and " +
+                          std::to_string(strides.size()));
   }
   const Dense dense = spread(tag, input.rank(), begin, end, strides, masks);
   SlicePlan plan;

@@ -1,4 +1,5 @@
-// What a strided slice takes: TensorFlow's begin, end, strides and five masks, resolved against an input's shape.
+// What a strided slice takes: TensorFlow's begin, end, strides and five masks, resolved against an input's
+// shape.
 #pragma once
 
 #include "rewind/op/op.h"
@@ -15,8 +16,8 @@ struct SliceMasks {
 SliceMasks slice_masks(const Op& op, const Attrs& attrs);
 
 struct SlicePlan {
-  // One of each per axis of the input: elements begin, begin + step, ..., `count` of them. count is -1 where the
-  // input's size is unknown.
+  // One of each per axis of the input: elements begin, begin + step, ..., `count` of them. count is -1 where
+  // the input's size is unknown.
   IntVector begin, step, count;
   IntVector result_axis;  // per axis of the input: its place in the result, -1 when it is shrunk
   Shape shape;            // the result's: without the shrunk axes, with the new ones

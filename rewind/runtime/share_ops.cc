@@ -10,7 +10,9 @@ using Inputs = std::span<const Value* const>;
 
 constexpr int64_t kSmallestSharedBytes = 1024;
 
-bool worth_sharing(DType dtype, int64_t size) { return size * int64_t(size_of(dtype)) >= kSmallestSharedBytes; }
+bool worth_sharing(DType dtype, int64_t size) {
+  return size * int64_t(size_of(dtype)) >= kSmallestSharedBytes;
+}
 
 void share(const Value& whole, int64_t offset, Shape&& shape, ValueList& outputs) {
   Value& part = outputs.emplace_back();
@@ -46,7 +48,8 @@ bool in_one_piece(const Shape& shape, const IntVector& begin, const IntVector& c
   return true;
 }
 
-bool share_strided_slice(const Op& op, const Attrs& attrs, Inputs in, std::span<Shape> shapes, ValueList& outputs) {
+bool share_strided_slice(const Op& op, const Attrs& attrs, Inputs in, std::span<Shape> shapes,
+                         ValueList& outputs) {
   const Value& x = *in[0];
   if (!worth_sharing(x.dtype, shapes[0].num_elements())) return false;
   const SlicePlan plan =

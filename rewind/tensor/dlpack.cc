@@ -16,18 +16,29 @@ struct TypeRow {
   uint8_t code, bits;
 };
 constexpr TypeRow kTypes[] = {
-    {DType::kFloat32, kRwDlFloat, 32}, {DType::kFloat64, kRwDlFloat, 64},      {DType::kFloat16, kRwDlFloat, 16},
-    {DType::kBfloat16, kRwDlBfloat, 16}, {DType::kInt8, kRwDlInt, 8},          {DType::kInt16, kRwDlInt, 16},
-    {DType::kInt32, kRwDlInt, 32},     {DType::kInt64, kRwDlInt, 64},          {DType::kUint8, kRwDlUint, 8},
-    {DType::kUint16, kRwDlUint, 16},   {DType::kUint32, kRwDlUint, 32},        {DType::kUint64, kRwDlUint, 64},
-    {DType::kBool, kRwDlBool, 8},      {DType::kComplex64, kRwDlComplex, 64},  {DType::kComplex128, kRwDlComplex, 128},
+    {DType::kFloat32, kRwDlFloat, 32},
+    {DType::kFloat64, kRwDlFloat, 64},
+    {DType::kFloat16, kRwDlFloat, 16},
+    {DType::kBfloat16, kRwDlBfloat, 16},
+    {DType::kInt8, kRwDlInt, 8},
+    {DType::kInt16, kRwDlInt, 16},
+    {DType::kInt32, kRwDlInt, 32},
+    {DType::kInt64, kRwDlInt, 64},
+    {DType::kUint8, kRwDlUint, 8},
+    {DType::kUint16, kRwDlUint, 16},
+    {DType::kUint32, kRwDlUint, 32},
+    {DType::kUint64, kRwDlUint, 64},
+    {DType::kBool, kRwDlBool, 8},
+    {DType::kComplex64, kRwDlComplex, 64},
+    {DType::kComplex128, kRwDlComplex, 128},
 };
 
 DType dtype_from(const DLDataType& type) {
   for (const TypeRow& row : kTypes)
     if (row.code == type.code && row.bits == type.bits && type.lanes == 1) return row.dtype;
   fail_invalid("from_dlpack", "there is no such dtype: code " + std::to_string(type.code) + ", " +
-                                  std::to_string(type.bits) + " bits, " + std::to_string(type.lanes) + " lanes");
+                                  std::to_string(type.bits) + " bits, " + std::to_string(type.lanes) +
+                                  " lanes");
 }
 
 bool is_dense(const DLTensor& t) {
@@ -53,7 +64,8 @@ Tensor from_dlpack(DLManagedTensor* managed) {
   if (!managed) fail_invalid("from_dlpack", "the pointer must not be null");
   const DLTensor& t = managed->dl_tensor;
   if (t.device.device_type != kRwDlCpu)
-    fail_invalid("from_dlpack", "the memory must be the CPU's: got device type " + std::to_string(t.device.device_type));
+    fail_invalid("from_dlpack",
+                 "the memory must be the CPU's: got device type " + std::to_string(t.device.device_type));
   const DType dtype = dtype_from(t.dtype);
   const Shape shape(std::span<const int64_t>(t.shape, size_t(t.ndim)));
   char* data = static_cast<char*>(t.data) + t.byte_offset;

@@ -7,9 +7,10 @@ struct DLManagedTensor;  // of <dlpack/dlpack.h>
 
 namespace rw {
 
-// Takes over `managed`: its deleter runs when the last tensor that uses the memory is gone. The memory must not be
-// written to meanwhile. Copies (and frees at once) when the elements are not dense and row-major. Throws
-// InvalidArgumentError, and does not take over, for devices other than the CPU and for types that Rewind lacks.
+// Takes over `managed`: its deleter runs when the last tensor that uses the memory is gone. The memory must
+// not be written to meanwhile. Copies (and frees at once) when the elements are not dense and row-major.
+// Throws InvalidArgumentError, and does not take over, for devices other than the CPU and for types that
+// Rewind lacks.
 Tensor from_dlpack(DLManagedTensor* managed);
 // Shares the tensor's memory; the caller calls the deleter once. The memory must not be written to.
 DLManagedTensor* to_dlpack(const Tensor& tensor);

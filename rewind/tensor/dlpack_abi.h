@@ -1,5 +1,5 @@
-// The structures of DLPack's C interface, version 0. Only dlpack.cc and tests include this: a program that uses
-// DLPack brings its own dlpack.h.
+// The structures of DLPack's C interface, version 0. Only dlpack.cc and tests include this: a program that
+// uses DLPack brings its own dlpack.h.
 #pragma once
 
 #include <cstdint>

@@ -25,8 +25,9 @@ Decimal parse_scientific(std::string_view text) {
   return d;
 }
 
-// The fewest digits of a half: there is no library call, and five always suffice. Just above a power of two the
-// numbers lie wider apart than below, so that rounding up may read back where rounding to the nearest does not.
+// The fewest digits of a half: there is no library call, and five always suffice. Just above a power of two
+// the numbers lie wider apart than below, so that rounding up may read back where rounding to the nearest
+// does not.
 Decimal shortest_half(double x) {
   char text[40];
   const auto reads_back = [&] { return float(Half(float(std::strtod(text, nullptr)))) == float(x); };
@@ -43,8 +44,9 @@ Decimal shortest_half(double x) {
 Decimal shortest(double x, DType dtype) {
   if (dtype == DType::kFloat16) return shortest_half(x);
   char text[40];
-  const auto end = dtype == DType::kFloat32 ? std::to_chars(text, text + sizeof text, float(x), std::chars_format::scientific)
-                                            : std::to_chars(text, text + sizeof text, x, std::chars_format::scientific);
+  const auto end = dtype == DType::kFloat32
+                       ? std::to_chars(text, text + sizeof text, float(x), std::chars_format::scientific)
+                       : std::to_chars(text, text + sizeof text, x, std::chars_format::scientific);
   return parse_scientific({text, size_t(end.ptr - text)});
 }
 
@@ -71,7 +73,8 @@ std::string positional_text(double x, DType dtype, int precision) {
     trim_zeros(&text);
     return text;
   }
-  if (d.exponent < 0) return "0." + (d.digits == "0" ? "" : std::string(size_t(-d.exponent - 1), '0') + d.digits);
+  if (d.exponent < 0)
+    return "0." + (d.digits == "0" ? "" : std::string(size_t(-d.exponent - 1), '0') + d.digits);
   if (behind <= 0) return d.digits + std::string(size_t(-behind), '0') + ".";
   return d.digits.substr(0, size_t(d.exponent) + 1) + "." + d.digits.substr(size_t(d.exponent) + 1);
 }

@@ -1,5 +1,5 @@
-// Floating-point numbers as text, as Python and numpy write them: the fewest digits that read back as the same number
-// of the same type.
+// Floating-point numbers as text, as Python and numpy write them: the fewest digits that read back as the
+// same number of the same type.
 #pragma once
 
 #include <cstdint>
@@ -10,8 +10,8 @@
 namespace rw {
 
 // |x| of this type in positional ("12.5", "3.", "0.") or scientific ("1.25e+10", "1.e-05") notation, at most
-// `precision` digits behind the point (-1: as many as it takes), rounded from the exact value. No sign, no trailing
-// zeros. x must be finite.
+// `precision` digits behind the point (-1: as many as it takes), rounded from the exact value. No sign, no
+// trailing zeros. x must be finite.
 std::string positional_text(double x, DType dtype, int precision);
 std::string scientific_text(double x, DType dtype, int precision);
 // The same with exactly this many digits behind the point.

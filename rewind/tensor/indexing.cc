@@ -42,8 +42,9 @@ Tensor plus_one(const Tensor& t) {
 SliceBound::SliceBound(const Tensor& value) : open_(false) {
   const DType dtype = value.dtype();
   if (!is_integer(dtype) || value.rank() != 0)
-    fail_invalid("index", "a tensor used as an index must be an integer scalar: got " + std::string(name_of(dtype)) +
-                              value.shape().to_string() + "; rw::gather takes lists of indices");
+    fail_invalid("index", "a tensor used as an index must be an integer scalar: got " +
+                              std::string(name_of(dtype)) + value.shape().to_string() +
+                              "; rw::gather takes lists of indices");
   if (value.impl()->kind != TensorKind::kEager) {
     tensor_ = value;
     return;
@@ -68,7 +69,8 @@ Tensor Tensor::index(std::initializer_list<Index> indices) const {
 Tensor Tensor::index(std::span<const Index> indices) const {
   Spec begin, end, step;
   int64_t begin_mask = 0, end_mask = 0, ellipsis_mask = 0, new_axis_mask = 0, shrink_mask = 0;
-  if (indices.size() > 31) fail_invalid("strided_slice", "at most 31 indices are allowed: got " + std::to_string(indices.size()));
+  if (indices.size() > 31)
+    fail_invalid("strided_slice", "at most 31 indices are allowed: got " + std::to_string(indices.size()));
   for (size_t i = 0; i < indices.size(); ++i) {
     const int64_t bit = int64_t{1} << i;
     const Slice& s = indices[i].slice();
@@ -76,7 +78,8 @@ Tensor Tensor::index(std::span<const Index> indices) const {
       case Index::Kind::kAt:
         shrink_mask |= bit;
         begin.add(s.begin().value(), s.begin().tensor());
-        end.add(s.begin().value() + 1, s.begin().tensor().defined() ? plus_one(s.begin().tensor()) : Tensor());
+        end.add(s.begin().value() + 1,
+                s.begin().tensor().defined() ? plus_one(s.begin().tensor()) : Tensor());
         step.add(1);
         break;
       case Index::Kind::kSlice:
@@ -96,12 +99,16 @@ Tensor Tensor::index(std::span<const Index> indices) const {
     }
   }
   const Tensor b = begin.tensor(), e = end.tensor(), s = step.tensor();
-  return apply_one(RW_OP("StridedSlice"), {this, &b, &e, &s},
-                   {{"begin_mask", begin_mask},
-                    {"end_mask", end_mask},
-                    {"ellipsis_mask", ellipsis_mask},
-                    {"new_axis_mask", new_axis_mask},
-                    {"shrink_axis_mask", shrink_mask}});
+  std::vector<std::pair<std::string, AttrValue>> masks;
+  const auto add = [&](const char* name, int64_t mask) {
+    if (mask != 0) masks.emplace_back(name, mask);
+  };
+  add("begin_mask", begin_mask);
+  add("end_mask", end_mask);
+  add("ellipsis_mask", ellipsis_mask);
+  add("new_axis_mask", new_axis_mask);
+  add("shrink_axis_mask", shrink_mask);
+  return apply_one(RW_OP("StridedSlice"), {this, &b, &e, &s}, Attrs(masks));
 }
 
 // The commonest index; nothing is built that can be kept.
@@ -109,7 +116,8 @@ Tensor Tensor::operator[](int64_t index) const {
   static const Attrs kOneRow{{"shrink_axis_mask", 1}};
   static const Tensor kStep = constant(std::vector<int64_t>{1});
   const int64_t next = index + 1;
-  const Tensor begin = tensor_from_bytes(&index, DType::kInt64, {1}), end = tensor_from_bytes(&next, DType::kInt64, {1});
+  const Tensor begin = tensor_from_bytes(&index, DType::kInt64, {1}),
+               end = tensor_from_bytes(&next, DType::kInt64, {1});
   return apply_one(RW_OP("StridedSlice"), {this, &begin, &end, &kStep}, kOneRow);
 }
 

@@ -33,7 +33,9 @@ class SliceBound {
 
   bool open() const { return open_; }
   int64_t value() const { return value_; }
-  const Tensor& tensor() const { return tensor_; }  // defined when the value is known only when the graph runs
+  const Tensor& tensor() const {
+    return tensor_;
+  }  // defined when the value is known only when the graph runs
 
  private:
   int64_t value_ = 0;
@@ -41,7 +43,8 @@ class SliceBound {
   bool open_ = true;
 };
 
-// Elements begin, begin + step, ... before end. Slice() is a whole axis. Negative positions count from the end.
+// Elements begin, begin + step, ... before end. Slice() is a whole axis. Negative positions count from the
+// end.
 class Slice {
  public:
   Slice() : begin_(none), end_(none), step_(none) {}
@@ -60,11 +63,11 @@ class Index {
   enum class Kind : uint8_t { kAt, kSlice, kNewAxis, kEllipsis };
   template <std::integral T>
     requires(!std::same_as<T, bool>)
-  Index(T at) : slice_(at, none), kind_(Kind::kAt) {}                   // NOLINT: indices are written as they are
-  Index(const Tensor& at) : slice_(at, none), kind_(Kind::kAt) {}      // NOLINT
+  Index(T at) : slice_(at, none), kind_(Kind::kAt) {}              // NOLINT: indices are written as they are
+  Index(const Tensor& at) : slice_(at, none), kind_(Kind::kAt) {}  // NOLINT
   Index(Slice slice) : slice_(std::move(slice)), kind_(Kind::kSlice) {}  // NOLINT
-  Index(NewAxis) : kind_(Kind::kNewAxis) {}                            // NOLINT
-  Index(Ellipsis) : kind_(Kind::kEllipsis) {}                          // NOLINT
+  Index(NewAxis) : kind_(Kind::kNewAxis) {}                              // NOLINT
+  Index(Ellipsis) : kind_(Kind::kEllipsis) {}                            // NOLINT
 
   Kind kind() const { return kind_; }
   const Slice& slice() const { return slice_; }  // begin is the place when kind is kAt

@@ -83,7 +83,8 @@ struct FloatColumns {
   }
 
   void measure(double x) {
-    const std::string text = exponent ? scientific_text(x, dtype, kPrecision) : positional_text(x, dtype, kPrecision);
+    const std::string text =
+        exponent ? scientific_text(x, dtype, kPrecision) : positional_text(x, dtype, kPrecision);
     const int point = int(text.find('.'));
     left = std::max(left, point + (std::signbit(x) ? 1 : 0));
     if (exponent) {
@@ -136,7 +137,8 @@ Word word_of(const View& a, bool summarised) {
       return text.insert(0, width - text.size(), ' ');
     };
   }
-  if (a.dtype == DType::kBool) return [&a](int64_t i) -> std::string { return a.as<bool>()[i] ? " True" : "False"; };
+  if (a.dtype == DType::kBool)
+    return [&a](int64_t i) -> std::string { return a.as<bool>()[i] ? " True" : "False"; };
   if (a.dtype == DType::kString) return [&a](int64_t i) { return bytes_text(a.as<std::string>()[i]); };
   if (is_host_only(a.dtype)) {
     return [&a](int64_t i) {
@@ -154,7 +156,8 @@ struct Printer {
   bool summarised;
 
   // Adds a word to the line, on a new one if it does not fit.
-  static void extend(std::string* text, std::string* line, const std::string& word, int width, const std::string& indent) {
+  static void extend(std::string* text, std::string* line, const std::string& word, int width,
+                     const std::string& indent) {
     if (int(line->size() + word.size()) > width && line->size() > indent.size()) {
       while (!line->empty() && line->back() == ' ') line->pop_back();
       *text += *line + "\n";
@@ -221,10 +224,12 @@ std::string numpy_repr(const View& array) {
   const std::string prefix = "array(";
   std::string text = prefix + array_text(array, ", ", prefix.size(), kLineWidth - 1);
   std::string extras;
-  if ((array.size == 0 && array.rank() != 1) || array.size > kThreshold) extras = "shape=" + array.shape->to_string();
+  if ((array.size == 0 && array.rank() != 1) || array.size > kThreshold)
+    extras = "shape=" + array.shape->to_string();
   if (!has_own_text(array.dtype) || array.size == 0) {
     const bool object = is_host_only(array.dtype);
-    extras += (extras.empty() ? "dtype=" : ", dtype=") + std::string(object ? "object" : name_of(array.dtype));
+    extras +=
+        (extras.empty() ? "dtype=" : ", dtype=") + std::string(object ? "object" : name_of(array.dtype));
   }
   if (extras.empty()) return text + ")";
   text += ",";

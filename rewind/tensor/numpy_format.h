@@ -1,5 +1,5 @@
-// Arrays as text, as numpy prints them: aligned columns, brackets, lines of 75 characters, and only the corners of
-// arrays of more than 1000 elements.
+// Arrays as text, as numpy prints them: aligned columns, brackets, lines of 75 characters, and only the
+// corners of arrays of more than 1000 elements.
 #pragma once
 
 #include <string>

@@ -140,8 +140,8 @@ void strided_slice_rule(BatchContext& c) {
 }
 
 void strided_slice_grad_rule(BatchContext& c) {
-  const Tensor dims = with_front(c, 0, c.batch_size()), begin = with_front(c, 1, 0), end = with_front(c, 2, 0),
-               step = with_front(c, 3, 1), dy = c.with_batch(4);
+  const Tensor dims = with_front(c, 0, c.batch_size()), begin = with_front(c, 1, 0),
+               end = with_front(c, 2, 0), step = with_front(c, 3, 1), dy = c.with_batch(4);
   c.set(0, apply_one(c.op(), {&dims, &begin, &end, &step, &dy}, masks_behind_batch(c)));
 }
 
@@ -150,7 +150,8 @@ void strided_update_rule(BatchContext& c) {
     const Numbers n = numbers(c, i);
     return IntVector(n.begin(), n.end());
   };
-  const SlicePlan plan = plan_slice(c.op().tag, element_shape(c, 0), list(1), list(2), list(3), slice_masks(c.op(), c.attrs()));
+  const SlicePlan plan =
+      plan_slice(c.op().tag, element_shape(c, 0), list(1), list(2), list(3), slice_masks(c.op(), c.attrs()));
   if (c.rank(4) > plan.shape.rank()) return batch_by_loop(c);
   const Tensor begin = with_front(c, 1, 0), end = with_front(c, 2, 0), step = with_front(c, 3, 1),
                value = c.aligned(4, plan.shape.rank());
@@ -242,7 +243,8 @@ void register_shape_batching() {
     c.set(0, apply_one(c.op(), {&x, &dims}));
   });
 
-  register_batching("ConcatV2", [](BatchContext& c) { concat_rule(c, 0, c.num_inputs() - 1, c.num_inputs() - 1); });
+  register_batching("ConcatV2",
+                    [](BatchContext& c) { concat_rule(c, 0, c.num_inputs() - 1, c.num_inputs() - 1); });
   register_batching("Concat", [](BatchContext& c) { concat_rule(c, 1, c.num_inputs() - 1, 0); });
   register_batching("Pack", pack_rule);
   rule("Unpack", {0}, [](BatchContext& c) {
@@ -286,8 +288,15 @@ void register_shape_batching() {
     const Tensor t = like(c, 1, axes);
     again(c, {&t});
   });
+  rule("Reverse", {0}, [](BatchContext& c) {
+    std::vector<bool> turned{false};
+    for (const int64_t flag : numbers(c, 1)) turned.push_back(flag != 0);
+    const Tensor t = constant(turned);
+    again(c, {&t});
+  });
   rule("ReverseSequence", {0}, [](BatchContext& c) {
-    again(c, {&c.input(1)}, {{"seq_dim", c.attr<int64_t>("seq_dim") + 1}, {"batch_dim", c.attr<int64_t>("batch_dim") + 1}});
+    again(c, {&c.input(1)},
+          {{"seq_dim", c.attr<int64_t>("seq_dim") + 1}, {"batch_dim", c.attr<int64_t>("batch_dim") + 1}});
   });
   rule("Roll", {0}, [](BatchContext& c) {
     Numbers axes;

@@ -1,10 +1,10 @@
-// Gradients of the ops that move elements: the movement back. Where elements were repeated their gradients add up.
-#include <numeric>
-
+// Gradients of the ops that move elements: the movement back. Where elements were repeated their gradients
+// add up.
 #include "rewind/autodiff/grad_ops.h"
 #include "rewind/autodiff/rule.h"
 #include "rewind/base/error.h"
 #include "rewind/tensor/apply.h"
+#include "rewind/tensor/tensor_impl.h"
 
 namespace rw {
 namespace {
@@ -23,6 +23,9 @@ std::vector<int64_t> values_of(const Tensor& t) {
   return {v.begin(), v.end()};
 }
 
+// Whether the numbers can be read now; in a trace they may be a value of the graph.
+bool readable(const Tensor& t) { return t.impl()->kind == TensorKind::kEager; }
+
 // A shape as a vector of the given integer type.
 Tensor dims_of(const Shape& shape, DType dtype = DType::kInt64) {
   return constant(std::vector<int64_t>(shape.begin(), shape.end()), dtype);
@@ -31,14 +34,15 @@ Tensor dims_of(const Shape& shape, DType dtype = DType::kInt64) {
 void reshape_back(GradContext& g) { g.set(0, reshape_to(g.grad(), g.input_shape(0))); }
 
 void transpose_grad(GradContext& g) {
-  const Tensor& perm = g.input(1);
-  std::vector<int64_t> forward = values_of(perm), back(forward.size());
-  for (size_t k = 0; k < forward.size(); ++k) {
-    const int64_t p = forward[k] < 0 ? forward[k] + int64_t(forward.size()) : forward[k];
-    back[size_t(p)] = int64_t(k);
+  Tensor perm = g.input(1);
+  if (readable(perm)) {
+    // Negative axes, which InvertPermutation does not take.
+    std::vector<int64_t> axes = values_of(perm);
+    for (int64_t& a : axes) a = a < 0 ? a + int64_t(axes.size()) : a;
+    perm = constant(axes, perm.dtype());
   }
-  const Tensor inverse = constant(back, perm.dtype());
-  g.set(0, apply_one(RW_OP("Transpose"), {&g.grad(), &inverse}));
+  const Tensor back = apply_one(RW_OP("InvertPermutation"), {&perm});
+  g.set(0, apply_one(RW_OP("Transpose"), {&g.grad(), &back}));
 }
 
 // The gradient of a join along `axis`: one part for each of the inputs [first, first + count).
@@ -63,13 +67,12 @@ Tensor concat_grads(GradContext& g, const Tensor& axis) {
 
 // Zeros around the part that was taken.
 void slice_grad(GradContext& g) {
-  const std::vector<int64_t> begin = values_of(g.input(1));
-  std::vector<int64_t> paddings;
-  for (size_t k = 0; k < begin.size(); ++k) {
-    paddings.push_back(begin[k]);
-    paddings.push_back(g.input_shape(0)[int(k)] - begin[k] - g.output_shape(0)[int(k)]);
-  }
-  const Tensor edges = constant(paddings, Shape{int64_t(begin.size()), 2});
+  const Tensor& begin = g.input(1);
+  const Tensor whole = dims_of(g.input_shape(0), begin.dtype()),
+               part = dims_of(g.output_shape(0), begin.dtype());
+  const Tensor rest = apply_one(RW_OP("Sub"), {&whole, &part}),
+               after = apply_one(RW_OP("Sub"), {&rest, &begin});
+  const Tensor edges = apply_one(RW_OP("Pack"), {&begin, &after}, {{"axis", 1}});
   g.set(0, apply_one(RW_OP("Pad"), {&g.grad(), &edges}));
 }
 
@@ -90,7 +93,8 @@ void strided_update_grad(GradContext& g) {
   const Tensor &begin = g.input(1), &end = g.input(2), &strides = g.input(3);
   if (g.wants(0)) {
     const Tensor zeros = filled(g.input_dtype(4), g.input_shape(4), 0);
-    g.set(0, apply_one(RW_OP("TensorStridedSliceUpdate"), {&g.grad(), &begin, &end, &strides, &zeros}, g.attrs()));
+    g.set(0, apply_one(RW_OP("TensorStridedSliceUpdate"), {&g.grad(), &begin, &end, &strides, &zeros},
+                       g.attrs()));
   }
   if (!g.wants(4)) return;
   // The value was broadcast; sizes of 1 in front of it did not count.
@@ -103,26 +107,27 @@ void strided_update_grad(GradContext& g) {
 
 // (m0 * d0, m1 * d1, ...) as (m0, d0, m1, d1, ...), summed over the m.
 void tile_grad(GradContext& g) {
-  const std::vector<int64_t> multiples = values_of(g.input(1));
+  const Shape &in = g.input_shape(0), &out = g.output_shape(0);
   std::vector<int64_t> dims, sums;
-  for (size_t k = 0; k < multiples.size(); ++k) {
-    const int64_t size = g.input_shape(0)[int(k)];
-    if (multiples[k] != 1) {
+  for (int k = 0; k < in.rank(); ++k) {
+    if (in[k] != out[k] || in[k] == 0) {
       sums.push_back(int64_t(dims.size()));
-      dims.push_back(multiples[k]);
+      dims.push_back(in[k] == 0 ? 1 : out[k] / in[k]);
     }
-    dims.push_back(size);
+    dims.push_back(in[k]);
   }
   if (sums.empty()) return g.set(0, g.grad());
   g.set(0, reduce_sum_axes(reshape_to(g.grad(), Shape(dims)), sums));
 }
 
 void pad_grad(GradContext& g) {
-  const std::vector<int64_t> paddings = values_of(g.input(1));
-  std::vector<int64_t> begin;
-  for (size_t k = 0; k < paddings.size(); k += 2) begin.push_back(paddings[k]);
-  const Tensor from = constant(begin), size = dims_of(g.input_shape(0));
-  if (g.wants(0)) g.set(0, apply_one(RW_OP("Slice"), {&g.grad(), &from, &size}));
+  if (!g.wants(0)) return;
+  const Tensor& paddings = g.input(1);
+  const Tensor first = constant({0, 0}), last = constant({0, 1}), step = constant({1, 1});
+  const Tensor begin = apply_one(RW_OP("StridedSlice"), {&paddings, &first, &last, &step},
+                                 {{"begin_mask", 1}, {"end_mask", 1}, {"shrink_axis_mask", 2}});
+  const Tensor size = dims_of(g.input_shape(0), paddings.dtype());
+  g.set(0, apply_one(RW_OP("Slice"), {&g.grad(), &begin, &size}));
 }
 
 // The op undone by another row with the same attributes and remaining inputs.
@@ -146,7 +151,8 @@ void concat_v2_grad(GradContext& g) {
 }
 
 void pack_grad(GradContext& g) {
-  const Tensors parts = apply(RW_OP("Unpack"), {&g.grad()}, {{"num", g.num_inputs()}, {"axis", g.attr<int64_t>("axis")}});
+  const Tensors parts =
+      apply(RW_OP("Unpack"), {&g.grad()}, {{"num", g.num_inputs()}, {"axis", g.attr<int64_t>("axis")}});
   for (int i = 0; i < g.num_inputs(); ++i)
     if (g.wants(i)) g.set(i, parts[size_t(i)]);
 }
@@ -166,21 +172,25 @@ void register_shape_gradients() {
   register_gradient("Squeeze", kNeedsNothing, reshape_back);
   register_gradient("EnsureShape", kNeedsNothing, [](GradContext& g) { g.set(0, g.grad()); });
   register_gradient("Transpose", needs_inputs({1}), transpose_grad);
-  register_gradient("BroadcastTo", kNeedsNothing, [](GradContext& g) { g.set(0, sum_to_shape(g.grad(), g.input_shape(0))); });
+  register_gradient("BroadcastTo", kNeedsNothing,
+                    [](GradContext& g) { g.set(0, sum_to_shape(g.grad(), g.input_shape(0))); });
 
   register_gradient("ConcatV2", {.last_input = true}, concat_v2_grad);
-  register_gradient("Concat", needs_inputs({0}), [](GradContext& g) { split_back(g, 1, g.num_inputs() - 1, values_of(g.input(0))[0]); });
+  register_gradient("Concat", needs_inputs({0}),
+                    [](GradContext& g) { split_back(g, 1, g.num_inputs() - 1, values_of(g.input(0))[0]); });
   register_gradient("Pack", kNeedsNothing, pack_grad);
   register_gradient("Unpack", kNeedsNothing, unpack_grad);
-  register_gradient("Split", needs_inputs({0}), [](GradContext& g) { g.set(1, concat_grads(g, g.input(0))); });
-  register_gradient("SplitV", needs_inputs({2}), [](GradContext& g) { g.set(0, concat_grads(g, g.input(2))); });
+  register_gradient("Split", needs_inputs({0}),
+                    [](GradContext& g) { g.set(1, concat_grads(g, g.input(0))); });
+  register_gradient("SplitV", needs_inputs({2}),
+                    [](GradContext& g) { g.set(0, concat_grads(g, g.input(2))); });
 
   register_gradient("Slice", needs_inputs({1}), slice_grad);
   register_gradient("StridedSlice", needs_inputs({1, 2, 3}), strided_slice_grad);
   register_gradient("StridedSliceGrad", needs_inputs({1, 2, 3}), strided_slice_grad_grad);
   register_gradient("TensorStridedSliceUpdate", needs_inputs({1, 2, 3}), strided_update_grad);
 
-  register_gradient("Tile", needs_inputs({1}), tile_grad);
+  register_gradient("Tile", kNeedsNothing, tile_grad);
   register_gradient("Pad", needs_inputs({1}), pad_grad);
   register_gradient("PadV2", needs_inputs({1}), pad_grad);
   register_gradient("MirrorPad", needs_inputs({1}), undone_by("MirrorPadGrad"));
@@ -194,8 +204,8 @@ void register_shape_gradients() {
   register_gradient("SpaceToBatchND", needs_inputs({1, 2}), undone_by("BatchToSpaceND"));
   register_gradient("BatchToSpaceND", needs_inputs({1, 2}), undone_by("SpaceToBatchND"));
 
-  for (const char* op : {"Shape", "ShapeN", "Size", "Rank", "InvertPermutation", "BroadcastArgs", "BroadcastGradientArgs",
-                         "ConcatOffset", "ResourceStridedSliceAssign"})
+  for (const char* op : {"Shape", "ShapeN", "Size", "Rank", "InvertPermutation", "BroadcastArgs",
+                         "BroadcastGradientArgs", "ConcatOffset", "ResourceStridedSliceAssign"})
     register_not_differentiable(op);
 }
 

@@ -1,5 +1,5 @@
-// Kernels that move blocks of space into depth or the batch, and back. Each is one permuted copy, or one per place in
-// the block.
+// Kernels that move blocks of space into depth or the batch, and back. Each is one permuted copy, or one per
+// place in the block.
 #include <algorithm>
 
 #include "rewind/kernel/cpu/shape_kernels.h"
@@ -7,8 +7,8 @@
 namespace rw {
 namespace {
 
-// `space` is (n, h * b, w * b, c), `depth` is (n, h, w, b * b * c) in the order (row, column, channel); or the same
-// with channels in front.
+// `space` is (n, h * b, w * b, c), `depth` is (n, h, w, b * b * c) in the order (row, column, channel); or
+// the same with channels in front.
 void move_depth(KernelContext& ctx, bool to_depth) {
   const View &x = ctx.in(0), &y = ctx.out(0);
   if (x.size == 0) return;
@@ -35,8 +35,8 @@ void move_depth(KernelContext& ctx, bool to_depth) {
 void space_to_depth(KernelContext& ctx) { move_depth(ctx, true); }
 void depth_to_space(KernelContext& ctx) { move_depth(ctx, false); }
 
-// Batch (p * n + i) of `batched` holds, at place s, the element s * block + p of image i of `space`, which has lost
-// `edge` elements in front (its padding, or its crop).
+// Batch (p * n + i) of `batched` holds, at place s, the element s * block + p of image i of `space`, which
+// has lost `edge` elements in front (its padding, or its crop).
 void move_batch(KernelContext& ctx, bool to_batch) {
   const View &x = ctx.in(0), &y = ctx.out(0);
   if (y.size == 0) return;
@@ -69,7 +69,8 @@ void move_batch(KernelContext& ctx, bool to_batch) {
     for (size_t k = m + 1; k < s.size(); ++k) axis(space.dim(int(k)), s[k], d[k]);
     const int64_t to = to_batch ? in_batched : in_space, from = to_batch ? in_space : in_batched;
     const bool any = std::all_of(axes.begin(), axes.end(), [](const CopyAxis& a) { return a.size > 0; });
-    if (any) strided_copy(x.dtype, element(x.dtype, y.data, to), element(x.dtype, x.data, from), std::move(axes));
+    if (any)
+      strided_copy(x.dtype, element(x.dtype, y.data, to), element(x.dtype, x.data, from), std::move(axes));
     size_t k = m;
     while (k > 0 && ++place[k - 1] == block[k - 1]) place[--k] = 0;
     if (k == 0) return;

@@ -37,16 +37,21 @@ void concat_v1(KernelContext& ctx) { concat(ctx, 1, ctx.num_inputs() - 1, 0); }
 void concat_offset(KernelContext& ctx) {
   const int64_t rank = ctx.in(1).size;
   const int64_t said = host_ints(ctx.in(0))[0];
-  if (said < -rank || said >= rank) ctx.fail("concat_dim must be in [" + std::to_string(-rank) + ", " + std::to_string(rank) + "): got " + std::to_string(said));
+  if (said < -rank || said >= rank)
+    ctx.fail("concat_dim must be in [" + std::to_string(-rank) + ", " + std::to_string(rank) + "): got " +
+             std::to_string(said));
   const size_t axis = size_t(axis_of(said, int(rank)));
   const IntVector first = host_ints(ctx.in(1));
   int64_t at = 0;
   for (int i = 1; i < ctx.num_inputs(); ++i) {
     const IntVector dims = host_ints(ctx.in(i));
-    if (int64_t(dims.size()) != rank) ctx.fail("shapes must have one rank: got " + std::to_string(rank) + " and " + std::to_string(dims.size()));
+    if (int64_t(dims.size()) != rank)
+      ctx.fail("shapes must have one rank: got " + std::to_string(rank) + " and " +
+               std::to_string(dims.size()));
     for (size_t k = 0; k < dims.size(); ++k) {
       if (k != axis && dims[k] != first[k])
-        ctx.fail("sizes beside the axis must match: axis " + std::to_string(k) + " has " + std::to_string(first[k]) + " and " + std::to_string(dims[k]));
+        ctx.fail("sizes beside the axis must match: axis " + std::to_string(k) + " has " +
+                 std::to_string(first[k]) + " and " + std::to_string(dims[k]));
       const int64_t value = k == axis ? at : 0;
       const View& out = ctx.out(i - 1);
       if (out.dtype == DType::kInt64) out.as<int64_t>()[k] = value;
@@ -79,8 +84,12 @@ void take_parts(KernelContext& ctx, const View& x, int axis) {
     at += out.dim(axis);
   }
 }
-void split(KernelContext& ctx) { take_parts(ctx, ctx.in(1), axis_of(host_ints(ctx.in(0))[0], ctx.in(1).rank())); }
-void split_v(KernelContext& ctx) { take_parts(ctx, ctx.in(0), axis_of(host_ints(ctx.in(2))[0], ctx.in(0).rank())); }
+void split(KernelContext& ctx) {
+  take_parts(ctx, ctx.in(1), axis_of(host_ints(ctx.in(0))[0], ctx.in(1).rank()));
+}
+void split_v(KernelContext& ctx) {
+  take_parts(ctx, ctx.in(0), axis_of(host_ints(ctx.in(2))[0], ctx.in(0).rank()));
+}
 
 }  // namespace
 

@@ -52,7 +52,8 @@ void invert_permutation(KernelContext& ctx) {
   for (size_t i = 0; i < x.size(); ++i) {
     if (x[i] < 0 || x[i] >= int64_t(x.size()))
       ctx.fail("values must lie in [0, " + std::to_string(x.size()) + "): got " + std::to_string(x[i]));
-    if (seen[size_t(x[i])]) ctx.fail("values must be a permutation: " + std::to_string(x[i]) + " comes twice");
+    if (seen[size_t(x[i])])
+      ctx.fail("values must be a permutation: " + std::to_string(x[i]) + " comes twice");
     seen[size_t(x[i])] = true;
     put(ctx, ctx.out(0), x[i], int64_t(i));
   }
@@ -70,7 +71,8 @@ void broadcast_args(KernelContext& ctx) {
   for (size_t k = 0; k < rank; ++k) {
     const int64_t x = padded_dim(a, rank, k), y = padded_dim(b, rank, k);
     if (x != y && x != 1 && y != 1)
-      ctx.fail("shapes must broadcast together: axis " + std::to_string(k) + " has sizes " + std::to_string(x) + " and " + std::to_string(y));
+      ctx.fail("shapes must broadcast together: axis " + std::to_string(k) + " has sizes " +
+               std::to_string(x) + " and " + std::to_string(y));
     put(ctx, ctx.out(0), int64_t(k), x == 1 ? y : x);
   }
 }
@@ -83,7 +85,8 @@ void broadcast_gradient_args(KernelContext& ctx) {
   for (size_t k = 0; k < rank; ++k) {
     const int64_t x = padded_dim(a, rank, k), y = padded_dim(b, rank, k);
     if (x != y && x != 1 && y != 1)
-      ctx.fail("shapes must broadcast together: axis " + std::to_string(k) + " has sizes " + std::to_string(x) + " and " + std::to_string(y));
+      ctx.fail("shapes must broadcast together: axis " + std::to_string(k) + " has sizes " +
+               std::to_string(x) + " and " + std::to_string(y));
     if (x == 1) axes[0].push_back(int64_t(k));
     if (y == 1) axes[1].push_back(int64_t(k));
   }

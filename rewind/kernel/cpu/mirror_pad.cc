@@ -9,8 +9,8 @@
 namespace rw {
 namespace {
 
-// Along each axis the output is up to three runs: the mirrored front, the input, the mirrored back. Every combination
-// is one box, with a negative step where it is mirrored.
+// Along each axis the output is up to three runs: the mirrored front, the input, the mirrored back. Every
+// combination is one box, with a negative step where it is mirrored.
 struct Run {
   int64_t to, from, size, way;
 };
@@ -18,7 +18,8 @@ struct Run {
 void mirror_pad(KernelContext& ctx) {
   const View &x = ctx.in(0), &y = ctx.out(0);
   if (y.size == 0) return;
-  const IntVector paddings = host_ints(ctx.in(1)), from = dense_strides(*x.shape), to = dense_strides(*y.shape);
+  const IntVector paddings = host_ints(ctx.in(1)), from = dense_strides(*x.shape),
+                  to = dense_strides(*y.shape);
   const int64_t skip = ctx.attr<std::string>("mode") == "REFLECT" ? 1 : 0;
   SmallVector<SmallVector<Run, 3>, 6> runs;
   for (int k = 0; k < x.rank(); ++k) {
@@ -38,7 +39,8 @@ void mirror_pad(KernelContext& ctx) {
       to_offset += r.to * to[k];
       from_offset += r.from * from[k];
     }
-    strided_copy(x.dtype, element(x.dtype, y.data, to_offset), element(x.dtype, x.data, from_offset), std::move(axes));
+    strided_copy(x.dtype, element(x.dtype, y.data, to_offset), element(x.dtype, x.data, from_offset),
+                 std::move(axes));
     size_t k = runs.size();
     while (k > 0 && ++at[k - 1] == runs[k - 1].size()) at[--k] = 0;
     if (k == 0) return;
@@ -60,7 +62,8 @@ void mirror_pad_grad_of(const View& dy, const View& dx, const IntVector& padding
   const int rank = dx.rank(), last = rank - 1;
   const IntVector strides = dense_strides(*dy.shape);
   const int64_t n = rank > 0 ? dx.dim(last) : 1, rows = dx.size / n;
-  const int64_t before = rank > 0 ? paddings[2 * size_t(last)] : 0, after = rank > 0 ? paddings[2 * size_t(last) + 1] : 0;
+  const int64_t before = rank > 0 ? paddings[2 * size_t(last)] : 0,
+                after = rank > 0 ? paddings[2 * size_t(last) + 1] : 0;
   const int64_t front = std::min(before, n - skip), back = std::min(after, n - skip);
   parallel_for(rows, std::max<int64_t>(1, 8192 / n), [&](int64_t begin, int64_t end) {
     std::vector<C> sum(static_cast<size_t>(n));
@@ -68,7 +71,8 @@ void mirror_pad_grad_of(const View& dy, const View& dx, const IntVector& padding
       SmallVector<SmallVector<int64_t, 3>, 6> places;  // offsets of the rows of dy that show this one
       int64_t rest = row;
       for (int k = last - 1; k >= 0; --k) {
-        auto list = images(rest % dx.dim(k), dx.dim(k), paddings[2 * size_t(k)], paddings[2 * size_t(k) + 1], skip);
+        auto list =
+            images(rest % dx.dim(k), dx.dim(k), paddings[2 * size_t(k)], paddings[2 * size_t(k) + 1], skip);
         for (int64_t& p : list) p *= strides[size_t(k)];
         places.push_back(std::move(list));
         rest /= dx.dim(k);
@@ -80,7 +84,8 @@ void mirror_pad_grad_of(const View& dy, const View& dx, const IntVector& padding
         for (size_t k = 0; k < places.size(); ++k) from += places[k][at[k]];
         for (int64_t i = 0; i < n; ++i) sum[size_t(i)] += static_cast<C>(from[before + i]);
         for (int64_t i = 0; i < front; ++i) sum[size_t(i + skip)] += static_cast<C>(from[before - 1 - i]);
-        for (int64_t i = 0; i < back; ++i) sum[size_t(n - 1 - skip - i)] += static_cast<C>(from[before + n + i]);
+        for (int64_t i = 0; i < back; ++i)
+          sum[size_t(n - 1 - skip - i)] += static_cast<C>(from[before + n + i]);
         size_t k = places.size();
         while (k > 0 && ++at[k - 1] == places[k - 1].size()) at[--k] = 0;
         more = k > 0;
@@ -95,7 +100,8 @@ void mirror_pad_grad(KernelContext& ctx) {
   if (dx.size == 0) return;
   const int64_t skip = ctx.attr<std::string>("mode") == "REFLECT" ? 1 : 0;
   const IntVector paddings = host_ints(ctx.in(1));
-  const bool ok = dispatch<kRealTypes>(dy.dtype, [&]<class T>() { mirror_pad_grad_of<T>(dy, dx, paddings, skip); });
+  const bool ok =
+      dispatch<kRealTypes>(dy.dtype, [&]<class T>() { mirror_pad_grad_of<T>(dy, dx, paddings, skip); });
   if (!ok) ctx.fail_dtype(dy.dtype);
 }
 

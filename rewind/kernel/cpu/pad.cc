@@ -9,7 +9,8 @@ namespace {
 void tile(KernelContext& ctx) {
   const View &x = ctx.in(0), &y = ctx.out(0);
   if (y.size == 0) return;
-  const IntVector multiples = host_ints(ctx.in(1)), from = dense_strides(*x.shape), to = dense_strides(*y.shape);
+  const IntVector multiples = host_ints(ctx.in(1)), from = dense_strides(*x.shape),
+                  to = dense_strides(*y.shape);
   CopyAxes axes;
   for (int k = 0; k < x.rank(); ++k) {
     axes.push_back({multiples[size_t(k)], x.dim(k) * to[size_t(k)], 0});
@@ -18,15 +19,18 @@ void tile(KernelContext& ctx) {
   strided_copy(x.dtype, y.data, x.data, std::move(axes));
 }
 
-// The borders are filled axis by axis: in front of and behind the input along axis k, inside it along earlier axes,
-// over the whole output along later ones. So each element is written once.
+// The borders are filled axis by axis: in front of and behind the input along axis k, inside it along earlier
+// axes, over the whole output along later ones. So each element is written once.
 void pad(KernelContext& ctx) {
   const View &x = ctx.in(0), &y = ctx.out(0);
   if (y.size == 0) return;
-  const IntVector paddings = host_ints(ctx.in(1)), from = dense_strides(*x.shape), to = dense_strides(*y.shape);
+  const IntVector paddings = host_ints(ctx.in(1)), from = dense_strides(*x.shape),
+                  to = dense_strides(*y.shape);
   const std::string none;
   const uint64_t zero[2] = {0, 0};
-  const void* value = ctx.num_inputs() > 2 ? ctx.in(2).data : x.dtype == DType::kString ? static_cast<const void*>(&none) : zero;
+  const void* value = ctx.num_inputs() > 2        ? ctx.in(2).data
+                      : x.dtype == DType::kString ? static_cast<const void*>(&none)
+                                                  : zero;
   int64_t corner = 0;
   for (int k = 0; k < x.rank(); ++k) {
     const int64_t before = paddings[2 * size_t(k)], after = paddings[2 * size_t(k) + 1];
@@ -80,7 +84,8 @@ void reverse_sequence(KernelContext& ctx) {
   for (size_t b = 0; b < lengths.size(); ++b) {
     const int64_t n = lengths[b];
     if (n < 0 || n > x.dim(seq))
-      ctx.fail("lengths must lie in [0, " + std::to_string(x.dim(seq)) + "]: seq_lengths[" + std::to_string(b) + "] is " + std::to_string(n));
+      ctx.fail("lengths must lie in [0, " + std::to_string(x.dim(seq)) + "]: seq_lengths[" +
+               std::to_string(b) + "] is " + std::to_string(n));
     if (x.size == 0) continue;
     const int64_t base = int64_t(b) * strides[size_t(batch)];
     const auto part = [&](int64_t to, int64_t from, int64_t size, int64_t from_step) {
@@ -90,8 +95,8 @@ void reverse_sequence(KernelContext& ctx) {
         if (k == seq) axes.push_back({size, step, from_step});
         else if (k != batch) axes.push_back({x.dim(k), strides[size_t(k)], strides[size_t(k)]});
       }
-      strided_copy(x.dtype, element(x.dtype, y.data, base + to * step), element(x.dtype, x.data, base + from * step),
-                   std::move(axes));
+      strided_copy(x.dtype, element(x.dtype, y.data, base + to * step),
+                   element(x.dtype, x.data, base + from * step), std::move(axes));
     };
     part(0, n - 1, n, -step);
     part(n, n, x.dim(seq) - n, step);
@@ -102,7 +107,8 @@ void reverse_sequence(KernelContext& ctx) {
 void roll(KernelContext& ctx) {
   const View &x = ctx.in(0), &y = ctx.out(0);
   if (x.size == 0) return;
-  const IntVector shifts = host_ints(ctx.in(1)), axes = host_ints(ctx.in(2)), strides = dense_strides(*x.shape);
+  const IntVector shifts = host_ints(ctx.in(1)), axes = host_ints(ctx.in(2)),
+                  strides = dense_strides(*x.shape);
   IntVector shift(size_t(x.rank()), 0);
   for (size_t i = 0; i < axes.size(); ++i) {
     const size_t a = size_t(axes[i] < 0 ? axes[i] + x.rank() : axes[i]);

@@ -25,7 +25,8 @@ SlicePlan plan_of(KernelContext& ctx, const Shape& shape, int first) {
                     host_ints(ctx.in(first + 2)), slice_masks(ctx.op(), ctx.attrs()));
 }
 
-// The plan's elements of `whole`, as a box; `part` is stepped through by `part_steps`, one step per axis of the whole.
+// The plan's elements of `whole`, as a box; `part` is stepped through by `part_steps`, one step per axis of
+// the whole.
 CopyAxes slice_axes(const SlicePlan& plan, const Shape& whole, const IntVector& part_steps, int64_t* offset) {
   const IntVector strides = dense_strides(whole);
   CopyAxes axes;
@@ -44,7 +45,8 @@ void write_slice(const SlicePlan& plan, const View& whole, const View& value) {
   IntVector steps(size_t(whole.rank()), 0);
   for (int k = 0; k < whole.rank(); ++k) {
     const int64_t at = plan.result_axis[size_t(k)] - extra;
-    if (plan.result_axis[size_t(k)] >= 0 && at >= 0 && value.dim(int(at)) != 1) steps[size_t(k)] = strides[size_t(at)];
+    if (plan.result_axis[size_t(k)] >= 0 && at >= 0 && value.dim(int(at)) != 1)
+      steps[size_t(k)] = strides[size_t(at)];
   }
   int64_t offset = 0;
   CopyAxes axes = slice_axes(plan, *whole.shape, steps, &offset);
@@ -82,10 +84,12 @@ void strided_slice_assign(KernelContext& ctx) {
   const View variable = ctx.variable(0);
   const View& value = ctx.in(4);
   if (variable.dtype != value.dtype)
-    ctx.fail("the value must have the variable's dtype " + std::string(name_of(variable.dtype)) + ": got " + value.describe());
+    ctx.fail("the value must have the variable's dtype " + std::string(name_of(variable.dtype)) + ": got " +
+             value.describe());
   const SlicePlan plan = plan_of(ctx, *variable.shape, 1);
   if (!broadcasts_into(*value.shape, plan.shape))
-    ctx.fail("the value must broadcast to the slice's shape " + plan.shape.to_string() + ": got " + value.describe());
+    ctx.fail("the value must broadcast to the slice's shape " + plan.shape.to_string() + ": got " +
+             value.describe());
   write_slice(plan, variable, value);
 }
 

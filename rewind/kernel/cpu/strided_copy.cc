@@ -1,6 +1,6 @@
-// The box is brought into a normal form first: no axes of size 1, steps in `to` positive and falling, neighbours
-// that are one run merged, a short innermost run made one wider element. Then the innermost axis decides the loop:
-// runs (memcpy), repeats (fill), a transpose (tiles of a cache line), or single steps.
+// The box is brought into a normal form first: no axes of size 1, steps in `to` positive and falling,
+// neighbours that are one run merged, a short innermost run made one wider element. Then the innermost axis
+// decides the loop: runs (memcpy), repeats (fill), a transpose (tiles of a cache line), or single steps.
 #include "rewind/kernel/cpu/strided_copy.h"
 
 #include <algorithm>
@@ -17,7 +17,8 @@ namespace {
 
 constexpr int64_t kGrainBytes = 128 << 10;
 
-// Brings the axes into normal form; false when the box is empty. Moves the pointers where steps were turned round.
+// Brings the axes into normal form; false when the box is empty. Moves the pointers where steps were turned
+// round.
 bool normalise(CopyAxes* axes, int64_t* to_offset, int64_t* from_offset) {
   CopyAxes kept;
   for (CopyAxis a : *axes) {
@@ -82,8 +83,24 @@ int64_t product(const CopyAxes& axes, size_t count) {
 
 template <class T>
 void copy_run(T* to, const T* from, int64_t n) {
-  if constexpr (std::is_trivially_copyable_v<T>) std::memcpy(static_cast<void*>(to), from, size_t(n) * sizeof(T));
+  if constexpr (std::is_trivially_copyable_v<T>)
+    std::memcpy(static_cast<void*>(to), from, size_t(n) * sizeof(T));
   else std::copy_n(from, n, to);
+}
+
+// Equal elements, in blocks that are built once.
+template <class T>
+void fill_run(T* to, const T& value, int64_t n) {
+  if constexpr (!std::is_trivially_copyable_v<T>) {
+    std::fill_n(to, n, value);
+  } else {
+    constexpr int64_t kBlock = 256 / int64_t(sizeof(T));
+    const int64_t first = std::min(n, kBlock);
+    for (int64_t i = 0; i < first; ++i) to[i] = value;
+    int64_t i = first;
+    for (; i + kBlock <= n; i += kBlock) std::memcpy(static_cast<void*>(to + i), to, 256);
+    if (i < n) std::memcpy(static_cast<void*>(to + i), to, size_t(n - i) * sizeof(T));
+  }
 }
 
 template <class T>
@@ -91,7 +108,7 @@ void copy_inner(T* to, const T* from, const CopyAxis& a, int64_t n) {
   if (a.to == 1 && a.from == 1) {
     copy_run(to, from, n);
   } else if (a.to == 1 && a.from == 0) {
-    std::fill_n(to, n, *from);
+    fill_run(to, *from, n);
   } else if (a.to == 1) {
     const int64_t step = a.from;
     for (int64_t i = 0; i < n; ++i) to[i] = from[i * step];
@@ -155,7 +172,7 @@ void copy_transposed(T* to, const T* from, const CopyAxes& axes) {
   const int64_t bands = (j_axis.size + kBand - 1) / kBand;
   const int64_t tasks = product(axes, outer) * bands;
   const int64_t band_size = std::min(kBand, j_axis.size) * i_axis.size;
-  parallel_for(tasks, std::max<int64_t>(1, grain_of<T>() / 2 / band_size), [&](int64_t begin, int64_t end) {
+  parallel_for(tasks, std::max<int64_t>(1, grain_of<T>() / band_size), [&](int64_t begin, int64_t end) {
     Rows row(axes, outer, begin / bands);
     int64_t band = begin % bands;
     for (int64_t task = begin; task < end; ++task) {
@@ -251,7 +268,8 @@ void strided_copy(DType dtype, void* to, const void* from, CopyAxes axes) {
   if (is_host_only(dtype))
     return copy_box(static_cast<Ref<Object>*>(to), static_cast<const Ref<Object>*>(from), std::move(axes));
   const int64_t width = widen(&axes, int64_t(size_of(dtype)));
-  by_width(width, [&]<class T>() { copy_box(static_cast<T*>(to), static_cast<const T*>(from), std::move(axes)); });
+  by_width(width,
+           [&]<class T>() { copy_box(static_cast<T*>(to), static_cast<const T*>(from), std::move(axes)); });
 }
 
 void fill_elements(DType dtype, void* to, const void* value, int64_t count) {

@@ -1,5 +1,5 @@
-// The one data movement: elements of a box go from one strided place to another. Transposes, slices, reversals,
-// broadcasts, tiles, joins and pads are all calls of it.
+// The one data movement: elements of a box go from one strided place to another. Transposes, slices,
+// reversals, broadcasts, tiles, joins and pads are all calls of it.
 #pragma once
 
 #include <cstdint>
@@ -17,8 +17,8 @@ struct CopyAxis {
 };
 using CopyAxes = SmallVector<CopyAxis, 8>;
 
-// Copies every element of the box, on several threads when it is big. No two elements of the box may have one place
-// in `to`; `to` and `from` must not overlap. Axes may come in any order.
+// Copies every element of the box, on several threads when it is big. No two elements of the box may have one
+// place in `to`; `to` and `from` must not overlap. Axes may come in any order.
 void strided_copy(DType dtype, void* to, const void* from, CopyAxes axes);
 
 // count equal elements.

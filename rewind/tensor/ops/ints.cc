@@ -8,7 +8,9 @@
 namespace rw {
 namespace {
 
-bool fits(int64_t v) { return v >= std::numeric_limits<int32_t>::min() && v <= std::numeric_limits<int32_t>::max(); }
+bool fits(int64_t v) {
+  return v >= std::numeric_limits<int32_t>::min() && v <= std::numeric_limits<int32_t>::max();
+}
 
 Tensor make(const int64_t* values, size_t count, const Shape& shape) {
   if (!std::all_of(values, values + count, fits)) return tensor_from_bytes(values, DType::kInt64, shape);

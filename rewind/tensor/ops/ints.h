@@ -12,13 +12,13 @@ namespace rw {
 
 class Ints {
  public:
-  Ints(std::initializer_list<int64_t> values);                     // NOLINT: lists are written as they are
-  Ints(const std::vector<int64_t>& values);                        // NOLINT
-  Ints(const std::vector<int>& values);                            // NOLINT
-  Ints(const Shape& shape);                                        // NOLINT
-  Ints(const Tensor& tensor) : tensor_(tensor) {}                  // NOLINT
-  Ints(int64_t value);                                             // NOLINT: one number is a scalar
-  Ints(int value) : Ints(int64_t(value)) {}                        // NOLINT
+  Ints(std::initializer_list<int64_t> values);     // NOLINT: lists are written as they are
+  Ints(const std::vector<int64_t>& values);        // NOLINT
+  Ints(const std::vector<int>& values);            // NOLINT
+  Ints(const Shape& shape);                        // NOLINT
+  Ints(const Tensor& tensor) : tensor_(tensor) {}  // NOLINT
+  Ints(int64_t value);                             // NOLINT: one number is a scalar
+  Ints(int value) : Ints(int64_t(value)) {}        // NOLINT
 
   // int32 where the numbers fit, as TensorFlow makes them.
   const Tensor& tensor() const { return tensor_; }
@@ -29,12 +29,13 @@ class Ints {
   Tensor tensor_;
 };
 
-// How much to add (or cut) in front of and behind each axis: {{1, 1}, {0, 2}}, or an integer tensor of (rank, 2).
+// How much to add (or cut) in front of and behind each axis: {{1, 1}, {0, 2}}, or an integer tensor of (rank,
+// 2).
 class Paddings {
  public:
-  Paddings(std::initializer_list<std::pair<int64_t, int64_t>> pairs);         // NOLINT
-  Paddings(const std::vector<std::pair<int64_t, int64_t>>& pairs);            // NOLINT
-  Paddings(const Tensor& tensor) : tensor_(tensor) {}                         // NOLINT
+  Paddings(std::initializer_list<std::pair<int64_t, int64_t>> pairs);  // NOLINT
+  Paddings(const std::vector<std::pair<int64_t, int64_t>>& pairs);     // NOLINT
+  Paddings(const Tensor& tensor) : tensor_(tensor) {}                  // NOLINT
   const Tensor& tensor() const { return tensor_; }
 
  private:
@@ -44,11 +45,11 @@ class Paddings {
 // How split cuts: into a number of equal parts, or into parts of these sizes (one may be -1).
 class Sections {
  public:
-  Sections(int count) : count_(count) {}                                      // NOLINT
-  Sections(int64_t count) : count_(count) {}                                  // NOLINT
+  Sections(int count) : count_(count) {}                                            // NOLINT
+  Sections(int64_t count) : count_(count) {}                                        // NOLINT
   Sections(std::initializer_list<int64_t> sizes) : sizes_(Ints(sizes).tensor()) {}  // NOLINT
   Sections(const std::vector<int64_t>& sizes) : sizes_(Ints(sizes).tensor()) {}     // NOLINT
-  Sections(const Tensor& sizes) : sizes_(sizes) {}                            // NOLINT
+  Sections(const Tensor& sizes) : sizes_(sizes) {}                                  // NOLINT
 
   bool equal() const { return !sizes_.defined(); }
   int64_t count() const { return equal() ? count_ : sizes_.dim(0); }

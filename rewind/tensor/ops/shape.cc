@@ -44,7 +44,8 @@ Tensor repeat_rows(const Tensor& x, const Tensor& repeats, int axis) {
     std::vector<int64_t> list;
     const auto counts = wide.data<int64_t>();
     for (size_t i = 0; i < counts.size(); ++i) {
-      if (counts[i] < 0) fail_invalid("repeat", "repeats must not be negative: got " + std::to_string(counts[i]));
+      if (counts[i] < 0)
+        fail_invalid("repeat", "repeats must not be negative: got " + std::to_string(counts[i]));
       list.insert(list.end(), size_t(counts[i]), int64_t(i));
     }
     indices = constant(list);
@@ -82,7 +83,8 @@ Tensor expand_dims(const Operand& input, const Ints& axis) {
   return apply_one(RW_OP("ExpandDims"), {&input.tensor(), &axis.tensor()});
 }
 Tensor squeeze(const Operand& input, const std::vector<int64_t>& axis) {
-  return apply_one(RW_OP("Squeeze"), {&input.tensor()}, axis.empty() ? Attrs() : Attrs{{"squeeze_dims", axis}});
+  return apply_one(RW_OP("Squeeze"), {&input.tensor()},
+                   axis.empty() ? Attrs() : Attrs{{"squeeze_dims", axis}});
 }
 Tensor ensure_shape(const Operand& x, const Shape& shape) {
   return apply_one(RW_OP("EnsureShape"), {&x.tensor()}, {{"shape", shape}});
@@ -104,14 +106,17 @@ Tensor stack(const std::vector<Tensor>& values, int axis) {
 std::vector<Tensor> unstack(const Operand& value, int axis) {
   const Tensor& t = value.tensor();
   const int64_t num = t.rank() == 0 ? 0 : t.dim(axis_in("unstack", axis, t.rank()));
-  if (num < 0) fail_invalid("unstack", "the size of axis " + std::to_string(axis) + " is not known: the shape is " + t.shape().to_string());
+  if (num < 0)
+    fail_invalid("unstack", "the size of axis " + std::to_string(axis) + " is not known: the shape is " +
+                                t.shape().to_string());
   return to_vector(rw::apply(RW_OP("Unpack"), {&t}, {{"num", num}, {"axis", axis}}));
 }
 
 std::vector<Tensor> split(const Operand& value, const Sections& num_or_size_splits, const Ints& axis) {
   const Tensor along = as_type_of(constant(0), axis.tensor());
   const Attrs attrs{{"num_split", num_or_size_splits.count()}};
-  if (num_or_size_splits.equal()) return to_vector(rw::apply(RW_OP("Split"), {&along, &value.tensor()}, attrs));
+  if (num_or_size_splits.equal())
+    return to_vector(rw::apply(RW_OP("Split"), {&along, &value.tensor()}, attrs));
   return to_vector(rw::apply(RW_OP("SplitV"), {&value.tensor(), &num_or_size_splits.sizes(), &along}, attrs));
 }
 
@@ -121,7 +126,8 @@ Tensor slice(const Operand& input, const Ints& begin, const Ints& size) {
   return apply_one(RW_OP("Slice"), {&input.tensor(), &b, &s});
 }
 
-Tensor strided_slice(const Operand& input, const Ints& begin, const Ints& end, const StridedSliceOptions& options) {
+Tensor strided_slice(const Operand& input, const Ints& begin, const Ints& end,
+                     const StridedSliceOptions& options) {
   return strided_slice(input, begin, end, std::vector<int64_t>(size_t(begin.tensor().size()), 1), options);
 }
 Tensor strided_slice(const Operand& input, const Ints& begin, const Ints& end, const Ints& strides,
@@ -138,7 +144,8 @@ Tensor tile(const Operand& input, const Ints& multiples) {
   return apply_one(RW_OP("Tile"), {&input.tensor(), &multiples.tensor()});
 }
 
-Tensor pad(const Operand& tensor, const Paddings& paddings, const std::string& mode, const Operand& constant_values) {
+Tensor pad(const Operand& tensor, const Paddings& paddings, const std::string& mode,
+           const Operand& constant_values) {
   const Tensor& x = tensor.tensor();
   const Tensor& p = paddings.tensor();
   std::string upper;
@@ -174,14 +181,16 @@ Tensor repeat(const Operand& input, const Ints& repeats, std::optional<int> axis
   if (x.rank() == 0) x = reshape(x, Ints{1});
   const int at = axis_in("repeat", axis.value_or(0), x.rank());
   Tensor counts = repeats.tensor();
-  if (counts.rank() > 1) fail_invalid("repeat", "repeats must be a number or a list: got shape " + counts.shape().to_string());
+  if (counts.rank() > 1)
+    fail_invalid("repeat", "repeats must be a number or a list: got shape " + counts.shape().to_string());
   if (counts.rank() == 0) counts = broadcast_to(counts, Shape{x.dim(at)});
   if (counts.dim(0) == 1 && x.dim(at) != 1) counts = broadcast_to(counts, Shape{x.dim(at)});
-  if (x.dim(at) == 1 && counts.dim(0) > 1) x = broadcast_to(x, [&] {
-    Shape wide = x.shape();
-    wide.set(at, counts.dim(0));
-    return wide;
-  }());
+  if (x.dim(at) == 1 && counts.dim(0) > 1)
+    x = broadcast_to(x, [&] {
+      Shape wide = x.shape();
+      wide.set(at, counts.dim(0));
+      return wide;
+    }());
   if (counts.dim(0) != x.dim(at)) {
     fail_invalid("repeat", "there must be one number per element of axis " + std::to_string(at) + ": got " +
                                std::to_string(counts.dim(0)) + " for shape " + x.shape().to_string());
@@ -196,8 +205,8 @@ Tensor broadcast_to(const Operand& input, const Ints& shape) {
 Shape broadcast_static_shape(const Shape& shape_x, const Shape& shape_y) {
   Shape result;
   if (!broadcast_shapes(shape_x, shape_y, &result)) {
-    fail_invalid("broadcast_static_shape",
-                 "shapes must broadcast together: got " + shape_x.to_string() + " and " + shape_y.to_string());
+    fail_invalid("broadcast_static_shape", "shapes must broadcast together: got " + shape_x.to_string() +
+                                               " and " + shape_y.to_string());
   }
   return result;
 }
@@ -208,7 +217,8 @@ Tensor broadcast_dynamic_shape(const Ints& shape_x, const Ints& shape_y) {
 }
 
 std::vector<Tensor> meshgrid(const std::vector<Tensor>& args, const std::string& indexing) {
-  if (indexing != "xy" && indexing != "ij") fail_invalid("meshgrid", "indexing must be xy or ij: got " + indexing);
+  if (indexing != "xy" && indexing != "ij")
+    fail_invalid("meshgrid", "indexing must be xy or ij: got " + indexing);
   const size_t n = args.size();
   const auto place = [&](size_t i) { return indexing == "xy" && n > 1 && i < 2 ? 1 - i : i; };
   std::vector<int64_t> full(n);
@@ -240,13 +250,17 @@ Tensor batch_to_space(const Operand& input, const Ints& block_shape, const Paddi
   return apply_one(RW_OP("BatchToSpaceND"), {&input.tensor(), &block_shape.tensor(), &crops.tensor()});
 }
 
-Tensor math::invert_permutation(const Ints& x) { return apply_one(RW_OP("InvertPermutation"), {&x.tensor()}); }
+Tensor math::invert_permutation(const Ints& x) {
+  return apply_one(RW_OP("InvertPermutation"), {&x.tensor()});
+}
 
 Tensor nn::space_to_depth(const Operand& input, int block_size, const std::string& data_format) {
-  return apply_one(RW_OP("SpaceToDepth"), {&input.tensor()}, {{"block_size", block_size}, {"data_format", data_format}});
+  return apply_one(RW_OP("SpaceToDepth"), {&input.tensor()},
+                   {{"block_size", block_size}, {"data_format", data_format}});
 }
 Tensor nn::depth_to_space(const Operand& input, int block_size, const std::string& data_format) {
-  return apply_one(RW_OP("DepthToSpace"), {&input.tensor()}, {{"block_size", block_size}, {"data_format", data_format}});
+  return apply_one(RW_OP("DepthToSpace"), {&input.tensor()},
+                   {{"block_size", block_size}, {"data_format", data_format}});
 }
 
 }  // namespace rw

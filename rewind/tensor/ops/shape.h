@@ -36,7 +36,8 @@ struct StridedSliceOptions {
   int64_t shrink_axis_mask = 0;
 };
 // Strides are 1 by default. Usually written as x(Slice(1, 3), newaxis, ...): see tensor/indexing.h.
-Tensor strided_slice(const Operand& input, const Ints& begin, const Ints& end, const StridedSliceOptions& options = {});
+Tensor strided_slice(const Operand& input, const Ints& begin, const Ints& end,
+                     const StridedSliceOptions& options = {});
 Tensor strided_slice(const Operand& input, const Ints& begin, const Ints& end, const Ints& strides,
                      const StridedSliceOptions& options = {});
 
