@@ -4,8 +4,11 @@
 namespace rw {
 
 void register_creation_gradients() {
-  register_gradient("Fill", kNeedsNothing, [](GradContext& g) { g.set(1, sum_to_shape(g.grad(), Shape())); });
-  for (const char* op : {"OnesLike", "ZerosLike"}) register_not_differentiable(op);
+  register_gradient("Fill", kNeedsNothing, [](GradContext& g) {
+    if (g.wants(1)) g.set(1, sum_to_shape(g.grad(), Shape()));
+  });
+  for (const char* op : {"Const", "Empty", "OnesLike", "ZerosLike", "Range", "LinSpace", "OneHot"})
+    register_not_differentiable(op);
 }
 
 }  // namespace rw

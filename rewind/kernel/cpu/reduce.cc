@@ -1,7 +1,8 @@
-// Reductions over any set of axes. Neighbouring axes of one kind are merged, so that the input is an alternation of
-// kept and reduced segments; passes then reduce the innermost reduced segment until none is left. A pass shortens
-// long segments by a fixed factor instead of finishing them: partial results are the next pass's input. What is
-// added to what thus depends on shape and dtype alone, and every pass is split freely over the threads.
+// Reductions over any set of axes. Neighbouring axes of one kind are merged, so that the input is an
+// alternation of kept and reduced segments; passes then reduce the innermost reduced segment until none is
+// left. A pass shortens long segments by a fixed factor instead of finishing them: partial results are the
+// next pass's input. What is added to what thus depends on shape and dtype alone, and every pass is split
+// freely over the threads.
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -24,8 +25,8 @@ constexpr int64_t kGrain = 32768;       // elements a thread should at least hav
 enum class Finish : uint8_t { kNone, kMean, kRoot };
 
 struct Reduction {
-  const ReduceRow* by_dtype[24] = {};   // the first pass
-  const ReduceRow* combine[24] = {};    // the later ones, on accumulators
+  const ReduceRow* by_dtype[24] = {};  // the first pass
+  const ReduceRow* combine[24] = {};   // the later ones, on accumulators
   Finish finish = Finish::kNone;
 };
 
@@ -52,27 +53,16 @@ Segments collapse(const View& x, const View& axes) {
   return list;
 }
 
-DType accumulator_of(DType dtype) {
-  return dtype == DType::kFloat16 || dtype == DType::kBfloat16 ? DType::kFloat32 : dtype;
-}
-
 // acc[0..n) to elements of the output. `acc` and `out` may be the same memory.
-template <class T>
-void finish_range(const Compute<T>* acc, T* out, int64_t n, Finish finish, int64_t count) {
-  using C = Compute<T>;
+template <class T, class C>
+void finish_range(const C* acc, T* out, int64_t n, Finish finish, int64_t count) {
   switch (finish) {
     case Finish::kNone:
       if (static_cast<const void*>(acc) == static_cast<const void*>(out)) return;
       for (int64_t i = 0; i < n; ++i) out[i] = static_cast<T>(acc[i]);
       return;
     case Finish::kMean:
-      if constexpr (std::is_floating_point_v<C>) {
-        const C divisor = static_cast<C>(count);
-        for (int64_t i = 0; i < n; ++i) out[i] = static_cast<T>(acc[i] / divisor);
-      } else {
-        const C divisor = static_cast<C>(count);  // may wrap to 0 for the small types
-        for (int64_t i = 0; i < n; ++i) out[i] = divisor == 0 ? T(0) : static_cast<T>(acc[i] / divisor);
-      }
+      for (int64_t i = 0; i < n; ++i) out[i] = static_cast<T>(acc[i] / static_cast<C>(count));
       return;
     case Finish::kRoot:
       if constexpr (std::is_floating_point_v<C>) {
@@ -94,7 +84,8 @@ struct Pass {
 };
 
 void run_rows(const Pass& p, int64_t begin, int64_t end) {
-  if (p.blocks == 1) return p.loops->rows(p.x + begin * p.n * p.item, p.n, p.n, end - begin, p.out + begin * p.out_item);
+  if (p.blocks == 1)
+    return p.loops->rows(p.x + begin * p.n * p.item, p.n, p.n, end - begin, p.out + begin * p.out_item);
   for (int64_t u = begin; u < end;) {
     const int64_t row = u / p.blocks;
     const int64_t block = u % p.blocks;
@@ -119,7 +110,8 @@ void run_columns(const Pass& p, int64_t chunks, int64_t begin, int64_t end) {
     const int64_t row = ob % p.blocks * kRowBlock;
     const int64_t rows = std::min(p.n - row, kRowBlock);
     const char* x = p.x + ((ob / p.blocks * p.n + row) * p.inner + c) * p.item;
-    p.loops->columns(x, p.inner, rows, std::min(p.inner - c, kColumnChunk), p.out + (ob * p.inner + c) * p.out_item);
+    p.loops->columns(x, p.inner, rows, std::min(p.inner - c, kColumnChunk),
+                     p.out + (ob * p.inner + c) * p.out_item);
   }
 }
 
@@ -136,16 +128,16 @@ void run_pass(const Pass& p, const F& done) {
   }
   const int64_t chunks = (p.inner + kColumnChunk - 1) / kColumnChunk;
   const int64_t cost = std::min(p.n, kRowBlock) * std::min(p.inner, kColumnChunk);
-  parallel_for(p.outer * p.blocks * chunks, std::max<int64_t>(1, kGrain / cost), [&](int64_t begin, int64_t end) {
-    run_columns(p, chunks, begin, end);
-    auto at = [&](int64_t u) { return u / chunks * p.inner + u % chunks * kColumnChunk; };
-    done(at(begin), at(end));
-  });
+  parallel_for(p.outer * p.blocks * chunks, std::max<int64_t>(1, kGrain / cost),
+               [&](int64_t begin, int64_t end) {
+                 run_columns(p, chunks, begin, end);
+                 auto at = [&](int64_t u) { return u / chunks * p.inner + u % chunks * kColumnChunk; };
+                 done(at(begin), at(end));
+               });
 }
 
-template <class T>
+template <class T, class C>
 void fill_identity(const Reduction& r, const View& out, DType dtype) {
-  using C = Compute<T>;
   if (out.size == 0) return;
   C zero{};
   if (r.finish == Finish::kMean) {
@@ -156,10 +148,10 @@ void fill_identity(const Reduction& r, const View& out, DType dtype) {
   for (int64_t i = 0; i < out.size; ++i) out.as<T>()[i] = static_cast<T>(zero);
 }
 
-template <class T>
+// T: the elements, C: the accumulators.
+template <class T, class C>
 void reduce_as(KernelContext& ctx, const Reduction& r, const View& x, const View& out) {
-  using C = Compute<T>;
-  if (x.size == 0) return fill_identity<T>(r, out, x.dtype);
+  if (x.size == 0) return fill_identity<T, C>(r, out, x.dtype);
   const int64_t count = x.size / out.size;
   Segments segments = collapse(x, ctx.in(1));
   if (segments.empty() || (segments.size() == 1 && !segments[0].reduced)) {
@@ -193,12 +185,13 @@ void reduce_as(KernelContext& ctx, const Reduction& r, const View& x, const View
     p.out = direct ? static_cast<char*>(out.data) : reinterpret_cast<char*>(ctx.scratch<C>(size_t(out_size)));
     if (!more) {
       run_pass(p, [&](int64_t begin, int64_t end) {
-        finish_range<T>(reinterpret_cast<const C*>(p.out) + begin, out.as<T>() + begin, end - begin, r.finish, count);
+        finish_range<T, C>(reinterpret_cast<const C*>(p.out) + begin, out.as<T>() + begin, end - begin,
+                           r.finish, count);
       });
       return;
     }
     run_pass(p, [](int64_t, int64_t) {});
-    loops = r.combine[size_t(accumulator_of(x.dtype))];
+    loops = r.combine[size_t(std::is_same_v<C, T> ? x.dtype : dtype_of<C>)];
     source = p.out;
     item = sizeof(C);
     segments = std::move(next);
@@ -209,15 +202,22 @@ void reduce(KernelContext& ctx) {
   const Reduction& r = ctx.data<Reduction>();
   const View& x = ctx.in(0);
   if (!r.by_dtype[size_t(x.dtype)]) ctx.fail_dtype(x.dtype);
-  if (x.dtype == DType::kBool) return reduce_as<uint8_t>(ctx, r, x, ctx.out(0));
-  if (!dispatch<kRealTypes>(x.dtype, [&]<class T>() { reduce_as<T>(ctx, r, x, ctx.out(0)); })) ctx.fail_dtype(x.dtype);
+  if (x.dtype == DType::kBool) return reduce_as<uint8_t, uint8_t>(ctx, r, x, ctx.out(0));
+  dispatch<kRealTypes>(x.dtype, [&]<class T>() {
+    if constexpr (std::is_integral_v<T>) {
+      using Wide = std::conditional_t<std::is_signed_v<T>, int64_t, uint64_t>;
+      if (r.finish == Finish::kMean) return reduce_as<T, Wide>(ctx, r, x, ctx.out(0));
+    }
+    reduce_as<T, Compute<T>>(ctx, r, x, ctx.out(0));
+  });
 }
 
 void add_reduction(const char* op, std::string_view first, std::string_view combine, Finish finish) {
   auto* r = new Reduction;
   r->finish = finish;
   for (const ReduceRow* row = isa_loops().reduce; row->op; ++row) {
-    if (first == row->op) r->by_dtype[size_t(row->in)] = row;
+    const bool wide = finish == Finish::kMean && is_integer(row->in);
+    if ((wide ? "WideSum" : first) == row->op) r->by_dtype[size_t(row->in)] = row;
     if (combine == row->op) r->combine[size_t(row->in)] = row;
   }
   register_kernel(op, DeviceType::kCpu, reduce, r);
@@ -225,10 +225,15 @@ void add_reduction(const char* op, std::string_view first, std::string_view comb
 
 }  // namespace
 
+void register_scan_cpu_kernels();
+void register_arg_max_cpu_kernels();
+
 void register_reduce_cpu_kernels() {
   for (const char* op : {"Sum", "Prod", "Max", "Min", "Any", "All"}) add_reduction(op, op, op, Finish::kNone);
   add_reduction("Mean", "Sum", "Sum", Finish::kMean);
   add_reduction("EuclideanNorm", "EuclideanNorm", "Sum", Finish::kRoot);
+  register_scan_cpu_kernels();
+  register_arg_max_cpu_kernels();
 }
 
 }  // namespace rw

@@ -1,11 +1,11 @@
 // Loops of the reductions. The order of the operations is part of the definition: it depends on the number of
-// elements and their type alone, never on the instruction set, so vectors here are always 64 bytes and a machine
-// with narrower registers does them in pieces.
+// elements and their type alone, never on the instruction set, so vectors here are always 64 bytes and a
+// machine with narrower registers does them in pieces.
 //
 // A run of n elements along the last axis:
 //   n <= 16         one after the other
-//   n < 8 lanes     element i goes to lane i % lanes (64 bytes of accumulators), then the lanes fold in halves
-//   otherwise       four such vectors in turn, v0 + v2 and v1 + v3 first
+//   n < 8 lanes     element i goes to lane i % lanes (64 bytes of accumulators), then the lanes fold in
+//   halves otherwise       four such vectors in turn, v0 + v2 and v1 + v3 first
 // Columns: row after row.
 #include <cstring>
 #include <limits>
@@ -28,6 +28,20 @@ struct Add {
 };
 
 struct AddSquare : Add {};
+
+// Sums of integers in 64 bits, for their mean.
+struct AddWide : Add {};
+
+template <class T, class F>
+struct AccumulatorOf {
+  using Type = Compute<T>;
+};
+template <class T>
+struct AccumulatorOf<T, AddWide> {
+  using Type = std::conditional_t<std::is_signed_v<T>, int64_t, uint64_t>;
+};
+template <class T, class F>
+using Accumulator = typename AccumulatorOf<T, F>::Type;
 
 struct Multiply {
   template <class C>
@@ -99,16 +113,16 @@ template <class C>
 inline constexpr int64_t kLanes = 64 / sizeof(C);
 
 template <class T, class F>
-[[gnu::always_inline]] inline Compute<T> load(T x) {
-  using C = Compute<T>;
+[[gnu::always_inline]] inline Accumulator<T, F> load(T x) {
+  using C = Accumulator<T, F>;
   const C c = static_cast<C>(x);
   if constexpr (std::is_same_v<F, AddSquare>) return C(c * c);
   else return c;
 }
 
 template <class T, class F>
-[[gnu::always_inline]] inline void load_vector(Vector<Compute<T>>& v, const T* x) {
-  using C = Compute<T>;
+[[gnu::always_inline]] inline void load_vector(Vector<Accumulator<T, F>>& v, const T* x) {
+  using C = Accumulator<T, F>;
   if constexpr (std::is_same_v<T, C>) {
     std::memcpy(&v, x, sizeof(v));
   } else {
@@ -136,8 +150,8 @@ template <class C, class F, size_t kBytes>
 }
 
 template <class T, class F>
-[[gnu::always_inline]] inline Compute<T> reduce_run(const T* x, int64_t n) {
-  using C = Compute<T>;
+[[gnu::always_inline]] inline Accumulator<T, F> reduce_run(const T* x, int64_t n) {
+  using C = Accumulator<T, F>;
   using V = Vector<C>;
   constexpr int64_t kL = kLanes<C>;
   constexpr C kIdentity = F::template identity<C>();
@@ -182,13 +196,13 @@ template <class T, class F>
 template <class T, class F>
 void row_loop(const void* x, int64_t stride, int64_t n, int64_t count, void* out) {
   const T* a = static_cast<const T*>(x);
-  auto* o = static_cast<Compute<T>*>(out);
+  auto* o = static_cast<Accumulator<T, F>*>(out);
   for (int64_t i = 0; i < count; ++i) o[i] = reduce_run<T, F>(a + i * stride, n);
 }
 
 template <class T, class F>
 void column_loop(const void* x, int64_t row_stride, int64_t rows, int64_t columns, void* out) {
-  using C = Compute<T>;
+  using C = Accumulator<T, F>;
   const T* __restrict a = static_cast<const T*>(x);
   C* __restrict o = static_cast<C*>(out);
   for (int64_t c = 0; c < columns; ++c) {
@@ -234,6 +248,7 @@ const ReduceRow* reduce_rows() {
   static constinit Collector rows;
   if (rows.count == 0) {
     collect<Add, kRealTypes>(rows, "Sum");
+    collect<AddWide, kIntTypes>(rows, "WideSum");
     collect<AddSquare, kRealTypes>(rows, "EuclideanNorm");
     collect<Multiply, kRealTypes>(rows, "Prod");
     collect<Largest, kRealTypes>(rows, "Max");

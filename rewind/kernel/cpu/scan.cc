@@ -1,0 +1,121 @@
+// Cumsum, Cumprod, CumulativeLogsumexp: running results along one axis, one element after the other. 16-bit
+// floats accumulate in float.
+#include <algorithm>
+#include <limits>
+
+#include "rewind/base/dispatch.h"
+#include "rewind/base/math/math.h"
+#include "rewind/device/parallel.h"
+#include "rewind/kernel/kernel.h"
+
+namespace rw {
+namespace {
+
+constexpr int64_t kChunk = 512;  // neighbouring columns that run together
+constexpr int64_t kGrain = 16384;
+
+struct RunningSum {
+  template <class C>
+  static C start() {
+    return C(0);
+  }
+  template <class C>
+  static C step(C a, C x) {
+    return C(a + x);
+  }
+};
+
+struct RunningProduct {
+  template <class C>
+  static C start() {
+    return C(1);
+  }
+  template <class C>
+  static C step(C a, C x) {
+    return C(a * x);
+  }
+};
+
+// log(e^a + e^x) = m + log1p(e^(low - m)) with m the larger of the two.
+struct RunningLogSumExp {
+  template <class C>
+  static C start() {
+    return -std::numeric_limits<C>::infinity();
+  }
+  template <class C>
+  static C step(C a, C x) {
+    if (a != a || x != x) return std::numeric_limits<C>::quiet_NaN();
+    const C high = std::max(a, x);
+    const C low = std::min(a, x);
+    if (high == low &&
+        (high == std::numeric_limits<C>::infinity() || high == -std::numeric_limits<C>::infinity()))
+      return high;
+    return high + scalar::log1p(scalar::exp(C(low - high)));
+  }
+};
+
+// One chunk of columns: x and out point to its first row, rows are `inner` apart.
+template <class T, class F>
+void scan_columns(const T* x, T* out, int64_t n, int64_t inner, int64_t columns, bool exclusive,
+                  bool reverse) {
+  using C = Compute<T>;
+  C acc[kChunk];
+  std::fill_n(acc, columns, F::template start<C>());
+  for (int64_t i = 0; i < n; ++i) {
+    const int64_t at = (reverse ? n - 1 - i : i) * inner;
+    const T* a = x + at;
+    T* o = out + at;
+    if (exclusive) {
+      for (int64_t c = 0; c < columns; ++c) {
+        const C v = static_cast<C>(a[c]);
+        o[c] = static_cast<T>(acc[c]);
+        acc[c] = F::template step<C>(acc[c], v);
+      }
+    } else {
+      for (int64_t c = 0; c < columns; ++c) {
+        acc[c] = F::template step<C>(acc[c], static_cast<C>(a[c]));
+        o[c] = static_cast<T>(acc[c]);
+      }
+    }
+  }
+}
+
+template <class F, DTypeSet kTypes>
+void scan(KernelContext& ctx) {
+  const View& x = ctx.in(0);
+  const View& out = ctx.out(0);
+  const bool exclusive = ctx.attr<bool>("exclusive");
+  const bool reverse = ctx.attr<bool>("reverse");
+  const View& axis_view = ctx.in(1);
+  int64_t axis = axis_view.dtype == DType::kInt64 ? *axis_view.as<int64_t>() : *axis_view.as<int32_t>();
+  if (axis < 0) axis += x.rank();
+  int64_t outer = 1;
+  int64_t inner = 1;
+  for (int a = 0; a < axis; ++a) outer *= x.dim(a);
+  for (int a = int(axis) + 1; a < x.rank(); ++a) inner *= x.dim(a);
+  const int64_t n = x.dim(int(axis));
+  const bool known = dispatch<kTypes>(x.dtype, [&]<class T>() {
+    if (x.size == 0) return;
+    const int64_t chunks = (inner + kChunk - 1) / kChunk;
+    const int64_t grain = std::max<int64_t>(1, kGrain / (n * std::min(inner, kChunk)));
+    parallel_for(outer * chunks, grain, [&](int64_t begin, int64_t end) {
+      for (int64_t u = begin; u < end; ++u) {
+        const int64_t c = u % chunks * kChunk;
+        const int64_t at = u / chunks * n * inner + c;
+        scan_columns<T, F>(x.as<T>() + at, out.as<T>() + at, n, inner, std::min(inner - c, kChunk), exclusive,
+                           reverse);
+      }
+    });
+  });
+  if (!known) ctx.fail_dtype(x.dtype);
+}
+
+}  // namespace
+
+void register_scan_cpu_kernels() {
+  register_kernel("Cumsum", DeviceType::kCpu, scan<RunningSum, kRealTypes>);
+  register_kernel("Cumprod", DeviceType::kCpu, scan<RunningProduct, kRealTypes>);
+  register_kernel("CumulativeLogsumexp", DeviceType::kCpu, scan<RunningLogSumExp, kFloatTypes>);
+}
+
+}  // namespace rw
