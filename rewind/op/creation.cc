@@ -55,7 +55,9 @@ void range_shape(ShapeContext& ctx) {
       ctx.fail("limit must lie in the direction of delta: start is " + std::to_string(start) + ", limit is " +
                std::to_string(limit) + ", delta is " + std::to_string(delta));
     if constexpr (std::is_floating_point_v<C>) {
-      const double steps = std::ceil(std::abs(double(static_cast<C>((limit - start) / delta))));
+      // Rounded to the type after each step, as the values are.
+      const C span = static_cast<C>(static_cast<T>(limit - start));
+      const double steps = std::ceil(std::abs(double(static_cast<C>(static_cast<T>(span / delta)))));
       if (!(steps < 9e18))
         ctx.fail("there must be a finite number of values: start is " + std::to_string(start) +
                  ", limit is " + std::to_string(limit) + ", delta is " + std::to_string(delta));

@@ -1,6 +1,7 @@
 // Batching of the creation ops.
 #include "rewind/autodiff/batching.h"
 #include "rewind/autodiff/grad_ops.h"
+#include "rewind/base/error.h"
 #include "rewind/tensor/apply.h"
 
 namespace rw {
@@ -10,6 +11,7 @@ void like(BatchContext& c) { c.set(0, apply_one(c.op(), {&c.input(0)})); }
 
 // The sizes are one for all elements: they lie in host memory.
 void fill(BatchContext& c) {
+  if (c.batched(0)) fail_unimplemented("fill", "sizes must be the same for all elements of vectorized_map");
   Shape shape;
   const Tensor& dims = c.input(0);
   for (int64_t i = 0; i < dims.size(); ++i)
@@ -24,6 +26,7 @@ void fill(BatchContext& c) {
 }
 
 void one_hot(BatchContext& c) {
+  if (c.batched(1)) fail_unimplemented("one_hot", "depth must be the same for all elements of vectorized_map");
   const auto axis = c.attr<int64_t>("axis");
   const Attrs attrs{{"axis", axis < 0 ? axis : axis + 1}};
   const Tensor indices = c.with_batch(0);

@@ -2,6 +2,7 @@
 #include <vector>
 
 #include "rewind/autodiff/batching.h"
+#include "rewind/base/error.h"
 #include "rewind/tensor/apply.h"
 
 namespace rw {
@@ -20,6 +21,8 @@ Tensor shifted(const Tensor& axes) {
 }
 
 void move_axes(BatchContext& c) {
+  if (c.batched(1))
+    fail_unimplemented(c.op().tag, "axes must be the same for all elements of vectorized_map");
   const Tensor axes = shifted(c.input(1));
   const Tensor x = c.with_batch(0);
   c.set(0, apply_one(c.op(), {&x, &axes}, c.attrs()));

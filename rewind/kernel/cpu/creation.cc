@@ -49,14 +49,16 @@ void empty(KernelContext& ctx) {
   if (!is_host_only(out.dtype)) std::memset(out.data, 0, size_t(out.size) * size_of(out.dtype));
 }
 
+// start + i * delta; 16-bit floats are rounded after each of the two operations, as in TensorFlow.
 void range(KernelContext& ctx) {
   const View& out = ctx.out(0);
   const bool ok = dispatch<kRealTypes>(out.dtype, [&]<class T>() {
     using C = Compute<T>;
+    auto rounded = [](C x) { return static_cast<C>(static_cast<T>(x)); };
     const C start = static_cast<C>(*ctx.in(0).as<T>());
     const C delta = static_cast<C>(*ctx.in(2).as<T>());
     for (int64_t i = 0; i < out.size; ++i)
-      out.as<T>()[i] = static_cast<T>(static_cast<C>(start + static_cast<C>(i) * delta));
+      out.as<T>()[i] = static_cast<T>(C(start + rounded(C(rounded(static_cast<C>(i)) * delta))));
   });
   if (!ok) ctx.fail_dtype(out.dtype);
 }

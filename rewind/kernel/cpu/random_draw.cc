@@ -28,7 +28,7 @@ void for_words(const Philox& state, int64_t n, const F& f) {
   });
 }
 
-double unit_double(uint32_t low, uint32_t high) {
+double unit_double(uint32_t high, uint32_t low) {
   return std::bit_cast<double>((uint64_t(high & 0xfffffu) << 32) | low | (uint64_t{1023} << 52)) - 1.0;
 }
 
@@ -185,8 +185,9 @@ uint32_t PhiloxWords::operator()() {
   return words_[at_++];
 }
 
-double PhiloxWords::to_unit(uint64_t low, uint64_t high) {
-  return unit_double(uint32_t(low), uint32_t(high));
+double PhiloxWords::unit() {
+  const uint32_t high = (*this)();
+  return unit_double(high, (*this)());
 }
 
 }  // namespace rw

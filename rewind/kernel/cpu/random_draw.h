@@ -24,14 +24,9 @@ class PhiloxWords {
  public:
   explicit PhiloxWords(const Philox& state) : state_(state) {}
   uint32_t operator()();
-  double unit() {  // [0, 1) from two words
-    const uint64_t low = (*this)();
-    const uint64_t high = (*this)();
-    return to_unit(low, high);
-  }
+  double unit();  // [0, 1) from two words
 
  private:
-  static double to_unit(uint64_t low, uint64_t high);
   static constexpr int kBlocks = 16;
   Philox state_;
   uint32_t words_[4 * kBlocks];

@@ -1,6 +1,7 @@
 // Cumsum, Cumprod, CumulativeLogsumexp: running results along one axis, one element after the other. 16-bit
 // floats accumulate in float.
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 #include "rewind/base/dispatch.h"
@@ -44,12 +45,10 @@ struct RunningLogSumExp {
   }
   template <class C>
   static C step(C a, C x) {
-    if (a != a || x != x) return std::numeric_limits<C>::quiet_NaN();
-    const C high = std::max(a, x);
-    const C low = std::min(a, x);
-    if (high == low &&
-        (high == std::numeric_limits<C>::infinity() || high == -std::numeric_limits<C>::infinity()))
-      return high;
+    // In this order a NaN among the elements counts as one more of the running result, as in TensorFlow.
+    const C high = a < x ? x : a;
+    const C low = x < a ? x : a;
+    if (high == low && std::abs(high) == std::numeric_limits<C>::infinity()) return high;
     return high + scalar::log1p(scalar::exp(C(low - high)));
   }
 };

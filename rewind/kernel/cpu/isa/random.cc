@@ -60,7 +60,7 @@ void words(const Philox& start, uint64_t stride, uint32_t* out, int64_t count) {
 [[gnu::always_inline]] inline float unit(uint32_t word) {
   return std::bit_cast<float>((word & 0x7fffffu) | 0x3f800000u) - 1.0f;
 }
-[[gnu::always_inline]] inline double unit(uint32_t low, uint32_t high) {
+[[gnu::always_inline]] inline double unit(uint32_t high, uint32_t low) {
   return std::bit_cast<double>((uint64_t(high & 0xfffffu) << 32) | low | (uint64_t{1023} << 52)) - 1.0;
 }
 
@@ -72,7 +72,7 @@ template <class T>
 [[gnu::always_inline]] inline void box_muller(T u, T v, T* a, T* b) {
   const T tiny = T(1.0e-7);
   const T length = scalar::sqrt(T(-2) * scalar::log(u < tiny ? tiny : u));
-  const T angle = T(2) * T(3.14159265358979323846) * v;
+  const T angle = static_cast<T>(2 * 3.14159265358979323846 * double(v));
   const scalar::Angle<T> reduced = scalar::reduce_small(angle);
   *a = scalar::keep_zero(angle, scalar::sin_of(reduced)) * length;
   *b = scalar::sin_of(scalar::quarter_turn_on(reduced)) * length;
