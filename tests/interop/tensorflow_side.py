@@ -159,6 +159,7 @@ def execute_node(node, values):
         else:
             v = next(values)
             ins.append(v.handle if isinstance(v, tf.Variable) else v)
+    if node.op == "AccumulateNV2": return [tf.add_n(ins)]  # a graph rewrite in TensorFlow: it has no kernel
     if node.op == "Const": return [tf.constant(node.value_attr)]  # TensorFlow does not execute it eagerly
     ctx = context.context()
     ctx.ensure_initialized()

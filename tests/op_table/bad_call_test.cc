@@ -56,7 +56,7 @@ struct Progress {
 
 Mutation mutation_of(const std::vector<const Case*>& cases, const Op& op, int index) {
   std::mt19937 rng(seed() * 7919u + uint32_t(index) * 104729u + uint32_t(std::hash<std::string>{}(op.name)));
-  return mutate(*cases[size_t(index) % cases.size()], op, size_t(index) / cases.size() + size_t(index), rng);
+  return mutate(*cases[size_t(index) % cases.size()], op, size_t(index), rng);
 }
 
 // Calls [progress->next, count) in this process, which ends with it.
@@ -119,7 +119,7 @@ TEST(BadCalls, WorkOrThrow) {
   for (auto& [name, cases] : by_op) {
     const Op& op = *op_table().find(name);
     int count =
-        std::max(int(op.attrs.size() + op.inputs.size()) + 2, int(std::lround(kCallsPerOp * scale())));
+        std::max(int(2 * op.attrs.size() + op.inputs.size()) + 2, int(std::lround(kCallsPerOp * scale())));
     std::set<std::string> seen;
     for (int i = 0; i < count; ++i) seen.insert(mutation_of(cases, op, i).attribute);
     for (auto& a : op.attrs) {

@@ -18,8 +18,7 @@ LeafSet batchable(const Case& c, const Op& op) {
   for (uint32_t k = 0; k < c.call.inputs.size(); ++k) {
     auto& in = c.call.inputs[k];
     if (in.kind != Input::kTensor) return c.wanted;  // positions of inputs and leaves differ
-    if (in.value.dtype != DType::kString && in.value.size() > 0 && !op.inputs[k].host_memory)
-      found.push_back(k);
+    if (in.value.dtype != DType::kString && !op.inputs[k].host_memory) found.push_back(k);
   }
   return found;
 }
@@ -34,6 +33,7 @@ Case plain(const Case& c) {
 // Example e: the leaf's elements rotated by e, so that values stay in the op's domain and examples differ.
 Array rotated(const Array& x, int64_t e) {
   Array r = x;
+  if (x.size() == 0) return r;
   size_t width = x.bytes.size() / size_t(x.size()), n = size_t(x.size());
   for (size_t i = 0; i < n; ++i)
     r.bytes.replace(i * width, width, x.bytes, (i + size_t(e)) % n * width, width);

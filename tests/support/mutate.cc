@@ -232,13 +232,12 @@ Mutation mutate(const Case& c, const Op& op, size_t turn, Rng& rng) {
   Mutation m;
   m.input = clone(c);
   Call& call = m.input.call;
-  size_t places = call.inputs.size() + op.attrs.size() + 1, place = turn % places;
-  if (place < call.inputs.size()) {
-    m.what = "input " + std::to_string(place) + ": " + mutate_input(call, place, rng);
-  } else if (place < call.inputs.size() + op.attrs.size()) {
-    auto& def = op.attrs[place - call.inputs.size()];
+  if (turn % 2 == 0 && !op.attrs.empty()) {
+    auto& def = op.attrs[turn / 2 % op.attrs.size()];
     m.attribute = def.name;
     m.what = "attribute " + def.name + ": " + mutate_attr(call, def, rng);
+  } else if (size_t place = turn / 2 % (call.inputs.size() + 1); place < call.inputs.size()) {
+    m.what = "input " + std::to_string(place) + ": " + mutate_input(call, place, rng);
   } else {
     m.what = mutate_whole(call, rng);
   }

@@ -15,8 +15,8 @@ struct Mutation {
   std::string attribute;  // the attribute that was touched, or empty
 };
 
-// `turn` walks over the places of the call (each input, each attribute of the row, the call as a whole), so
-// that consecutive turns reach all of them; the rng chooses what happens there.
+// Even turns walk over the row's attributes, odd ones over the inputs and the call as a whole, so that
+// consecutive turns reach all of them; the rng chooses what happens there.
 Mutation mutate(const Case& c, const Op& op, size_t turn, std::mt19937& rng);
 
 }  // namespace rw::test
