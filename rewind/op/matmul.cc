@@ -1,4 +1,5 @@
 // Matrix products: rows and shape rules.
+#include "rewind/op/einsum.h"
 #include "rewind/op/table.h"
 
 namespace rw {
@@ -55,6 +56,16 @@ void batch_matmul_shape(ShapeContext& ctx, bool broadcast) {
   ctx.output(0, out);
 }
 
+void einsum_output(ShapeContext& ctx) {
+  const EinsumEquation equation = EinsumEquation::parse(ctx.attr<std::string>("equation"));
+  if (ctx.num_inputs() > 2)
+    ctx.fail("a raw Einsum takes one or two inputs: got " + std::to_string(ctx.num_inputs()) +
+             "; rw::einsum takes more");
+  std::vector<const Shape*> shapes;
+  for (int i = 0; i < ctx.num_inputs(); ++i) shapes.push_back(&ctx.input(i));
+  ctx.output(0, einsum_shape(equation, shapes));
+}
+
 }  // namespace
 
 void register_matmul_ops(OpTable& t) {
@@ -90,6 +101,9 @@ void register_matmul_ops(OpTable& t) {
        "false; adj_y: bool = false; grad_x: bool = false; grad_y: bool = false")
       .shape([](ShapeContext& ctx) { batch_matmul_shape(ctx, true); })
       .tag("matmul");
+  t.add("Einsum(inputs: N * T) -> (output: T); equation: string; N: int >= 1; T: type")
+      .shape(einsum_output)
+      .tag("einsum");
 }
 
 }  // namespace rw

@@ -25,7 +25,9 @@ struct Product {
   int64_t m, n, k;
   int64_t a_step, a_depth_step;  // elements between rows of op(a), and along the inner axis
   int64_t b_step, b_depth_step;  // elements between columns of op(b), and along the inner axis
+  GemmMode mode;
 
+  GemmMode mode_at(int64_t p) const { return mode == GemmMode::kSet && p > 0 ? GemmMode::kAdd : mode; }
   int64_t packed_a_bytes() const { return round_up(m, blocks.rows) * std::min(k, kDepth) * blocks.acc_bytes; }
   int64_t packed_b_bytes() const { return round_up(n, blocks.cols) * std::min(k, kDepth) * blocks.acc_bytes; }
 
@@ -39,13 +41,13 @@ struct Product {
   }
   // Rows [begin, end) and columns [left, right) of c, which start at multiples of the tile's sizes.
   void tiles(const void* packed_a, const void* packed_b, int64_t depth, int64_t begin, int64_t end,
-             int64_t left, int64_t right, void* c, int64_t ldc, bool add) const {
+             int64_t left, int64_t right, void* c, int64_t ldc, GemmMode mode) const {
     for (int64_t j = left; j < right; j += blocks.cols)
       for (int64_t i = begin; i < end; i += blocks.rows)
         blocks.tile(at(packed_a, i * depth * blocks.acc_bytes), at(packed_b, j * depth * blocks.acc_bytes),
                     depth, at(c, (i * ldc + j) * blocks.acc_bytes), ldc,
                     int(std::min<int64_t>(blocks.rows, end - i)),
-                    int(std::min<int64_t>(blocks.cols, right - j)), add);
+                    int(std::min<int64_t>(blocks.cols, right - j)), mode);
   }
 
   // On one thread.
@@ -54,7 +56,7 @@ struct Product {
       const int64_t depth = std::min(kDepth, k - p);
       pack_a(a, p, depth, 0, m, packed_a);
       pack_b(b, p, depth, 0, n, packed_b);
-      tiles(packed_a, packed_b, depth, 0, m, 0, n, c, ldc, p > 0);
+      tiles(packed_a, packed_b, depth, 0, m, 0, n, c, ldc, mode_at(p));
     }
   }
 
@@ -76,7 +78,7 @@ struct Product {
           const int64_t i = t % rows * row_block;
           const int64_t j = t / rows * col_block;
           tiles(packed_a, packed_b, depth, i, std::min(m, i + row_block), j, std::min(n, j + col_block), c,
-                ldc, p > 0);
+                ldc, mode_at(p));
         }
       });
     }
@@ -90,7 +92,8 @@ void convert_rows(const GemmBlocks& blocks, const Gemm& g, int64_t element, cons
 
 }  // namespace
 
-void gemm_plain(Workspace& workspace, DType dtype, const Gemm& g, const void* a, const void* b, void* c) {
+void gemm_plain(Workspace& workspace, DType dtype, const Gemm& g, const void* a, const void* b, void* c,
+                GemmMode mode) {
   const GemmBlocks& blocks = isa_loops().gemm[size_t(dtype)];
   const int64_t element = int64_t(size_of(dtype));
   const bool direct = element == blocks.acc_bytes;
@@ -102,7 +105,8 @@ void gemm_plain(Workspace& workspace, DType dtype, const Gemm& g, const void* a,
                         g.transpose_a ? 1 : g.lda,
                         g.transpose_a ? g.lda : 1,
                         g.transpose_b ? g.ldb : 1,
-                        g.transpose_b ? 1 : g.ldb};
+                        g.transpose_b ? 1 : g.ldb,
+                        mode};
   const int64_t a_bytes = round_up(product.packed_a_bytes(), 64);
   const int64_t b_bytes = round_up(product.packed_b_bytes(), 64);
   const int64_t c_bytes = direct ? 0 : round_up(g.m * g.n * blocks.acc_bytes, 64);

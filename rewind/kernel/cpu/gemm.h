@@ -2,17 +2,23 @@
 // product depend on its sizes, types, transposes and values; not on the number of threads.
 #pragma once
 
+#include <memory>
+
+#include "rewind/kernel/cpu/isa/isa.h"
 #include "rewind/kernel/kernel.h"
 
 namespace rw {
 
-// A kernel's scratch memory that a sequence of products shares. It holds one request at a time.
+// Memory that a sequence of products shares: a kernel's scratch, or, for a thread inside a kernel, its own.
+// It holds one request at a time.
 class Workspace {
  public:
-  explicit Workspace(KernelContext& ctx) : ctx_(ctx) {}
+  Workspace() = default;
+  explicit Workspace(KernelContext& ctx) : ctx_(&ctx) {}
   char* room(size_t bytes) {  // aligned to a cache line
     if (bytes > size_) {
-      char* memory = ctx_.scratch<char>(bytes + 64);
+      if (!ctx_) own_.reset(new char[bytes + 64]);
+      char* memory = ctx_ ? ctx_->scratch<char>(bytes + 64) : own_.get();
       data_ = memory + (64 - reinterpret_cast<uintptr_t>(memory) % 64) % 64;
       size_ = bytes;
     }
@@ -20,7 +26,8 @@ class Workspace {
   }
 
  private:
-  KernelContext& ctx_;
+  KernelContext* ctx_ = nullptr;
+  std::unique_ptr<char[]> own_;
   char* data_ = nullptr;
   size_t size_ = 0;
 };
@@ -44,9 +51,10 @@ struct Gemm {
 // Returns false for any other type. k == 0 gives zeros.
 bool gemm(Workspace& workspace, DType dtype, const Gemm& g, const void* a, const void* b, void* c);
 
-// The library's own product, for every type, by blocks of isa/gemm.cc: what small products, integers and
-// float64 run on, and floats without oneDNN.
-void gemm_plain(Workspace& workspace, DType dtype, const Gemm& g, const void* a, const void* b, void* c);
+// The library's own product, for every type, by blocks of isa/gemm.cc: what small products, integers and float64 run on,
+// and floats without oneDNN. Modes other than kSet are for types of 4 and 8 bytes.
+void gemm_plain(Workspace& workspace, DType dtype, const Gemm& g, const void* a, const void* b, void* c,
+                GemmMode mode = GemmMode::kSet);
 
 // oneDNN's, for float32 and bfloat16. False when this product is not for it.
 bool gemm_onednn(Workspace& workspace, DType dtype, const Gemm& g, const void* a, const void* b, void* c);

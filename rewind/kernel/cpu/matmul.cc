@@ -1,6 +1,8 @@
 // Kernels of the matrix products.
 #include <algorithm>
 
+#include "rewind/base/dispatch.h"
+#include "rewind/kernel/cpu/einsum.h"
 #include "rewind/kernel/cpu/elementwise.h"
 #include "rewind/kernel/cpu/gemm.h"
 #include "rewind/kernel/kernel.h"
@@ -21,6 +23,21 @@ void matmul(KernelContext& ctx) {
 
 Shape batch_of(const View& v) { return Shape(v.shape->dims().first(size_t(v.rank() - 2))); }
 
+// A factor in the type of the result: BatchMatMulV3 may widen.
+const void* widened(KernelContext& ctx, const View& x, DType to) {
+  if (x.dtype == to) return x.data;
+  char* out = ctx.scratch<char>(std::max<size_t>(1, size_t(x.size) * size_of(to)));
+  bool ok = false;
+  dispatch<set_of(DType::kInt8, DType::kUint8)>(x.dtype, [&]<class From>() {
+    ok = dispatch<set_of(DType::kInt32, DType::kBfloat16)>(to, [&]<class To>() {
+      To* y = reinterpret_cast<To*>(out);
+      for (int64_t i = 0; i < x.size; ++i) y[i] = static_cast<To>(static_cast<Compute<To>>(x.as<From>()[i]));
+    });
+  });
+  if (!ok) ctx.fail_dtype(x.dtype);
+  return out;
+}
+
 // The batch axes are merged as far as both factors step alike. One run of matrices at equal distances is one
 // product; a run along which the right factor stands still, and the left one is not transposed, is one tall
 // product.
@@ -28,7 +45,8 @@ void batch_matmul(KernelContext& ctx) {
   const View& x = ctx.in(0);
   const View& y = ctx.in(1);
   const View& out = ctx.out(0);
-  if (x.dtype != y.dtype || x.dtype != out.dtype) ctx.fail_dtype(x.dtype != out.dtype ? x.dtype : y.dtype);
+  const char* x_data = static_cast<const char*>(widened(ctx, x, out.dtype));
+  const char* y_data = static_cast<const char*>(widened(ctx, y, out.dtype));
   const bool ta = ctx.attr<bool>("adj_x");
   const bool tb = ctx.attr<bool>("adj_y");
   const int64_t m = out.dim(out.rank() - 2);
@@ -46,7 +64,7 @@ void batch_matmul(KernelContext& ctx) {
     g.batch = 1;
   }
   const int64_t runs = out.size / (m * n * plan.dims[last]);
-  const int64_t element = int64_t(size_of(x.dtype));
+  const int64_t element = int64_t(size_of(out.dtype));
   Workspace workspace(ctx);
   for (int64_t run = 0; run < runs; ++run) {
     int64_t rest = run;
@@ -58,9 +76,9 @@ void batch_matmul(KernelContext& ctx) {
       rest /= plan.dims[d];
     }
     const bool ok =
-        gemm(workspace, x.dtype, g, x.as<char>() + x_at * m * k * element,
-             y.as<char>() + y_at * k * n * element, out.as<char>() + run * plan.dims[last] * m * n * element);
-    if (!ok) ctx.fail_dtype(x.dtype);
+        gemm(workspace, out.dtype, g, x_data + x_at * m * k * element, y_data + y_at * k * n * element,
+             out.as<char>() + run * plan.dims[last] * m * n * element);
+    if (!ok) ctx.fail_dtype(out.dtype);
   }
 }
 
@@ -70,6 +88,7 @@ void register_matmul_cpu_kernels() {
   register_kernel("MatMul", DeviceType::kCpu, matmul);
   for (const char* op : {"BatchMatMul", "BatchMatMulV2", "BatchMatMulV3"})
     register_kernel(op, DeviceType::kCpu, batch_matmul);
+  register_einsum_cpu_kernels();
 }
 
 }  // namespace rw

@@ -56,3 +56,31 @@ for t in dtypes("BatchMatMulV3", "Ta"):
 for a in ["int8", "uint8"]:
     for b_ in ["int8", "uint8"]:
         case("BatchMatMulV3", [rnd((2, 3, 4), a, "wide"), rnd((2, 4, 5), b_, "wide")], attrs=dict(Tout="int32"))
+
+EQUATIONS = [
+    ("ij,jk->ik", (2, 3), (3, 4)), ("ij,kj->ik", (2, 3), (4, 3)), ("ji,jk->ik", (3, 2), (3, 4)), ("ij,jk->ki", (2, 3), (3, 4)),
+    ("ji,kj->ki", (3, 2), (4, 3)), ("i,i->", (5,), (5,)), ("i,j->ij", (3,), (4,)), ("i,j->ji", (3,), (4,)), ("ij,ij->", (2, 3), (2, 3)),
+    ("ij,ij->ij", (2, 3), (2, 3)), ("ij,ij->i", (2, 3), (2, 3)), ("ij,ij->j", (2, 3), (2, 3)), ("bij,bjk->bik", (2, 3, 4), (2, 4, 5)),
+    ("bij,bjk->ikb", (2, 3, 4), (2, 4, 5)), ("bij,jk->bik", (2, 3, 4), (4, 5)), ("ij,bjk->bik", (3, 4), (2, 4, 5)),
+    ("bqhd,bkhd->bhqk", (2, 3, 2, 4), (2, 5, 2, 4)), ("bhqk,bkhd->bqhd", (2, 2, 3, 5), (2, 5, 2, 4)), ("abc,cde->abde", (2, 3, 4), (4, 2, 3)),
+    ("abcd,dcba->", (2, 3, 4, 5), (5, 4, 3, 2)), ("abcd,dbef->acef", (2, 3, 4, 5), (5, 3, 2, 2)), ("ab,cd->dbca", (2, 3), (4, 5)),
+    ("aab,b->a", (2, 2, 3), (3,)), ("ab,b->aa", (2, 3), (3,)), ("aab,bbc->ac", (2, 2, 3), (3, 3, 4)), ("abc,bd->d", (2, 3, 4), (3, 5)),
+    ("ab,c->c", (2, 3), (4,)), (",->", (), ()), ("a,->a", (3,), ()), (",ab->ba", (), (2, 3)),
+    ("...ij,...jk->...ik", (2, 3, 4), (2, 4, 5)), ("...ij,jk->...ik", (2, 2, 3, 4), (4, 5)), ("...ij,...jk->...ik", (5, 1, 3, 4), (2, 4, 5)),
+    ("...,...->...", (2, 1), (1, 3)), ("...,...->...", (3,), (2, 3)), ("a...,...b->ab...", (2, 3), (3, 4)), ("...a,...a->...", (2, 3), (3,)),
+    ("a...b,b->...a", (2, 3, 4, 5), (5,)), ("i...j,j...k->i...k", (2, 3, 4), (4, 1, 5)), ("a,b->ab", (0,), (3,)), ("ab,b->a", (2, 0), (0,)),
+    ("bij,bjk->bik", (0, 3, 4), (0, 4, 5))]
+ONE = [("ij->ji", (2, 3)), ("ii->i", (3, 3)), ("ii->", (3, 3)), ("i->ii", (3,)), ("ij->", (2, 3)), ("ij->i", (2, 3)), ("ij->j", (2, 3)), ("abc->cab", (2, 3, 4)),
+       ("aabb->ab", (2, 2, 3, 3)), ("abab->ba", (2, 3, 2, 3)), ("ab->aab", (2, 3)), ("aab->ba", (2, 2, 3)), ("iji->j", (2, 3, 2)), ("...ij->...ji", (2, 3, 4)),
+       ("a...->...a", (2, 3, 4)), ("...a->...", (2, 3)), ("...->...", (2, 3)), ("->", ()), ("...ii->...i", (2, 3, 3)), ("iii->i", (3, 3, 3)), ("ab->ab", (0, 3)), ("ab->b", (0, 3)),
+       ("abcde->ecdba", (2, 3, 2, 3, 2))]
+for eq, a, b_ in EQUATIONS: case("Einsum", [[f(a), f(b_)]], attrs=dict(equation=eq), tol=SUMS)
+for eq, a in ONE: case("Einsum", [[f(a)]], attrs=dict(equation=eq), tol=SUMS)
+for t in dtypes("Einsum"):
+    case("Einsum", [[rnd((2, 3, 4), t), rnd((2, 5, 4), t)]], attrs=dict(equation="bij,bkj->bki"), tol=SUMS)
+    case("Einsum", [[rnd((3, 3, 4), t)]], attrs=dict(equation="iij->ji"), tol=SUMS)
+case("Einsum", [[f((4, 33, 20)), f((4, 33, 37))]], attrs=dict(equation="bij,bik->kjb"), tol=SUMS, golden=False)
+case("Einsum", [[f((130, 70)), f((90, 130))]], attrs=dict(equation="ij,ki->jk"), tol=SUMS, golden=False)
+for eq, shapes in [("ij,jk", [(2, 3), (3, 4)]), ("ij->ji", [(2, 3, 4)]), ("ii->i", [(3, 2)]), ("ab,bc->ac", [(2, 1), (3, 4)]), ("...a->a", [(2, 3)]),
+                   ("a,a,a->a", [(2,)] * 3), ("a->a", [(2,), (2,)]), ("a,b->ab", [(2,)]), ("a->a->a", [(2,)]), ("...,...->...", [(2,), (3,)])]:
+    case("Einsum", [[f(shape) for shape in shapes]], attrs=dict(equation=eq), error=True)

@@ -67,9 +67,10 @@ template <class A>
   sum += x * y;
 }
 
-// c (rows x cols, at most kRows x kCols) gets, or is increased by, the product of two panels.
+// c (rows x cols, at most kRows x kCols) gets, or is increased or decreased by, the product of two panels.
 template <class T>
-void tile(const void* a, const void* b, int64_t depth, void* to, int64_t ldc, int rows, int cols, bool add) {
+void tile(const void* a, const void* b, int64_t depth, void* to, int64_t ldc, int rows, int cols,
+          GemmMode mode) {
   using A = Acc<T>;
   using V = Vec<A>;
   const A* __restrict x = static_cast<const A*>(a);
@@ -92,14 +93,19 @@ void tile(const void* a, const void* b, int64_t depth, void* to, int64_t ldc, in
 #pragma GCC unroll 2
       for (int v = 0; v < kVectors; ++v) {
         auto* at = reinterpret_cast<LooseVec<A>*>(c + i * ldc + v * kLanes<A>);
-        *at = add ? V(*at) + sums[i][v] : sums[i][v];
+        *at = mode == GemmMode::kSet   ? sums[i][v]
+              : mode == GemmMode::kAdd ? V(*at) + sums[i][v]
+                                       : V(*at) - sums[i][v];
       }
     return;
   }
   A edge[kRows][kCols<A>];
   __builtin_memcpy(edge, sums, sizeof(edge));
   for (int i = 0; i < rows; ++i)
-    for (int j = 0; j < cols; ++j) c[i * ldc + j] = add ? c[i * ldc + j] + edge[i][j] : edge[i][j];
+    for (int j = 0; j < cols; ++j) {
+      A& at = c[i * ldc + j];
+      at = mode == GemmMode::kSet ? edge[i][j] : mode == GemmMode::kAdd ? at + edge[i][j] : at - edge[i][j];
+    }
 }
 
 template <class T>

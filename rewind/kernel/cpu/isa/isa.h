@@ -44,12 +44,16 @@ struct RandomLoops;  // random.h
 struct ScatterRow;  // indexed.h
 struct UpdateRow;   // indexed.h
 
+enum class GemmMode { kSet, kAdd, kSubtract };  // what a product does to its destination
+
 // A matrix product by tiles of rows x cols over packed panels; see isa/gemm.cc.
 struct GemmBlocks {
   int rows, cols;
   int64_t acc_bytes;  // of the type that sums are kept in
-  void (*pack)(const void* x, int64_t step, int64_t depth_step, int64_t count, int64_t depth, int width, void* packed);
-  void (*tile)(const void* a, const void* b, int64_t depth, void* c, int64_t ldc, int rows, int cols, bool add);
+  void (*pack)(const void* x, int64_t step, int64_t depth_step, int64_t count, int64_t depth, int width,
+               void* packed);
+  void (*tile)(const void* a, const void* b, int64_t depth, void* c, int64_t ldc, int rows, int cols,
+               GemmMode mode);
   void (*finish)(const void* acc, void* out, int64_t n);  // from sums to elements
 };
 

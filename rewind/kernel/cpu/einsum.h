@@ -1,0 +1,8 @@
+// Einsum's kernel.
+#pragma once
+
+namespace rw {
+
+void register_einsum_cpu_kernels();
+
+}  // namespace rw
