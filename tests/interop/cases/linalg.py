@@ -108,11 +108,11 @@ for t in REAL:
         for m, n in [(40, 40), (70, 33), (33, 70), (130, 100)]:
             case("Qr", [tall(m, n, t)], attrs=dict(full_matrices=full), tol=Tol(ulp=512, abs_ulp=512, scaled=True), check="abs" if not full or m <= n else ["shape", "abs"], golden=False, grad=())
     for m, n, batch in [(3, 3, ()), (5, 3, ()), (3, 5, ()), (4, 2, (3,))]:
-        case("Svd", [tall(m, n, t, batch)], attrs=dict(compute_uv=False), tol=SOLVE, check=["values", "shape", "shape"], grad=())
+        case("Svd", [tall(m, n, t, batch)], attrs=dict(compute_uv=False), tol=SOLVE, check=["values", "shape", "shape"])
     for m, n in [(40, 40), (70, 33), (33, 70)]: case("Svd", [f((m, n), t)], tol=Tol(ulp=512, abs_ulp=512, scaled=True), check=["values", "shape", "shape"], golden=False, grad=())
     for n, batch in [(1, ()), (2, ()), (4, ()), (3, (2,)), (3, (2, 2))]:
         case("SelfAdjointEigV2", [square(n, t, "symmetric", batch)], tol=SOLVE, check=["values", "abs"], grad=())
-        case("SelfAdjointEigV2", [square(n, t, "symmetric", batch)], attrs=dict(compute_v=False), tol=SOLVE, check=["values", "shape"], grad=())
+        case("SelfAdjointEigV2", [square(n, t, "symmetric", batch)], attrs=dict(compute_v=False), tol=SOLVE, check=["values", "shape"])
     case("SelfAdjointEigV2", [square(60, t, "symmetric")], tol=Tol(ulp=512, abs_ulp=1024, scaled=True), check=["values", "abs"], golden=False, grad=())
 case("Qr", [tall(4, 3, "float16")], tol=Tol(ulp=512, abs_ulp=512, scaled=True), check="abs", grad=())
 for op in ["Qr", "Svd"]:
@@ -166,7 +166,7 @@ for k in (0, 1, -2, [-1, 0], [-1, 1]):
         low, high = (k, k) if isinstance(k, int) else k
         if (rows == 5 and 3 - min(high, 0) > 5) or (cols == 5 and 3 + max(low, 0) > 5): continue
         case("MatrixDiagV3", [f(shape), lit(k), lit(rows), lit(cols), lit(7.0, "float32")], grad=(0,))
-    case("MatrixDiagV2", [f(shape), lit(k), lit(-1), lit(-1), lit(7.0, "float32")], grad=(0,))
+    case("MatrixDiagV2", [f(shape), lit(k), lit(-1), lit(-1), lit(7.0, "float32")], grad=(0,) if count == 1 else ())  # TensorFlow's gradient of a band is that of V3
 for k in (0, 1, -1, [-1, 0], [-1, 1]):
     low, high = (k, k) if isinstance(k, int) else k
     width = min(3 + min(high, 0), 4 - max(low, 0))
@@ -183,8 +183,8 @@ case("MatrixSetDiagV3", [f((3, 4)), f((2,)), lit(0)], error=True)
 case("MatrixSetDiagV3", [f((3, 4)), f((3,)), lit(9)], error=True)
 
 for t in dtypes("Cross"):
-    case("Cross", [rnd((3,), t), rnd((3,), t)])
-    case("Cross", [rnd((2, 4, 3), t), rnd((2, 4, 3), t)])
+    case("Cross", [rnd((3,), t), rnd((3,), t)], tol=SUMS)
+    case("Cross", [rnd((2, 4, 3), t), rnd((2, 4, 3), t)], tol=SUMS)
 case("Cross", [f((0, 3)), f((0, 3))])
 case("Cross", [f((2,)), f((2,))], error=True)
 case("Cross", [f((3,)), f((2, 3))], error=True)
