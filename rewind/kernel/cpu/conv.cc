@@ -1,7 +1,84 @@
-#include "rewind/kernel/kernel.h"
+// Kernels of the convolutions and their gradients: reads the call, stages the arrays, picks the way.
+#include "rewind/kernel/cpu/conv.h"
+
+#include <cstring>
+
+#include "rewind/kernel/cpu/staging.h"
 
 namespace rw {
 
-void register_conv_cpu_kernels() {}
+#ifndef REWIND_ONEDNN
+bool conv_onednn(const ConvArgs&) { return false; }
+#endif
+
+namespace {
+
+constexpr DTypeSet kConvTypes = kFloatTypes | set_of(DType::kInt32);
+
+struct Variant {
+  ConvPass pass;
+  int spatial;
+  bool depthwise;
+};
+
+// Which views are the input, the filter and the output (or its gradient).
+struct Parts {
+  const View& input;
+  const View& filter;
+  const View& output;
+};
+Parts parts_of(KernelContext& ctx, ConvPass pass) {
+  switch (pass) {
+    case ConvPass::kForward: return {ctx.in(0), ctx.in(1), ctx.out(0)};
+    case ConvPass::kInputGrad: return {ctx.out(0), ctx.in(1), ctx.in(2)};
+    default: return {ctx.in(0), ctx.out(0), ctx.in(2)};
+  }
+}
+
+void conv(KernelContext& ctx) {
+  const Variant& variant = ctx.data<Variant>();
+  const View& result = ctx.out(0);
+  if (!contains(kConvTypes, result.dtype)) ctx.fail_dtype(result.dtype);
+  const Parts parts = parts_of(ctx, variant.pass);
+  const WindowReader reader{ctx.op(), ctx.attrs(), variant.spatial};
+  const ConvCall call = read_conv(reader, *parts.input.shape, *parts.filter.shape, variant.depthwise);
+  if (result.size == 0) return;
+  if (parts.input.size == 0 || parts.filter.size == 0 || parts.output.size == 0) {
+    std::memset(result.data, 0, size_t(result.size) * size_of(result.dtype));
+    return;
+  }
+  const Staging staging(ctx, result.dtype, call.window.channels_first, true);
+  const bool to_filter = variant.pass == ConvPass::kFilterGrad;
+  const bool to_input = variant.pass == ConvPass::kInputGrad;
+  const void* a = staging.input(to_input ? parts.output : parts.input);
+  const void* b = to_filter ? staging.input(parts.output) : staging.plain_input(parts.filter);
+  void* out = to_filter ? staging.plain_output(result) : staging.output(result);
+  const ConvArgs args{ctx, variant.pass, call, a, b, out};
+  if (variant.depthwise) conv_depthwise(staging.dtype(), args);
+  else if (staging.dtype() != DType::kFloat32 || !conv_onednn(args)) conv_plain(staging.dtype(), args);
+  if (to_filter) staging.plain_finish(result, out);
+  else staging.finish(result, out);
+}
+
+}  // namespace
+
+void register_conv_cpu_kernels() {
+  struct Row {
+    const char* op;
+    Variant variant;
+  };
+  static constexpr Row kRows[] = {
+      {"Conv2D", {ConvPass::kForward, 2, false}},
+      {"Conv2DBackpropInput", {ConvPass::kInputGrad, 2, false}},
+      {"Conv2DBackpropFilter", {ConvPass::kFilterGrad, 2, false}},
+      {"Conv3D", {ConvPass::kForward, 3, false}},
+      {"Conv3DBackpropInputV2", {ConvPass::kInputGrad, 3, false}},
+      {"Conv3DBackpropFilterV2", {ConvPass::kFilterGrad, 3, false}},
+      {"DepthwiseConv2dNative", {ConvPass::kForward, 2, true}},
+      {"DepthwiseConv2dNativeBackpropInput", {ConvPass::kInputGrad, 2, true}},
+      {"DepthwiseConv2dNativeBackpropFilter", {ConvPass::kFilterGrad, 2, true}},
+  };
+  for (const Row& row : kRows) register_kernel(row.op, DeviceType::kCpu, conv, &row.variant);
+}
 
 }  // namespace rw

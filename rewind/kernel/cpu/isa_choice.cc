@@ -10,6 +10,7 @@ namespace rw {
   namespace name {                  \
   const ElementwiseLoops* elementwise_loops(); \
   const NnLoops* nn_loops();        \
+  const WindowLoops* window_loops();\
   const GemmBlocks* gemm_blocks();  \
   const ReduceRow* reduce_rows();   \
   const RandomLoops* random_loops();\
@@ -29,9 +30,11 @@ int best_level() {
   int level = 0;
 #ifdef __x86_64__
   __builtin_cpu_init();
-  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi2")) level = 1;
+  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi2"))
+    level = 1;
   if (level == 1 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-      __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512cd"))
+      __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") &&
+      __builtin_cpu_supports("avx512cd"))
     level = 2;
   if (const char* asked = std::getenv("REWIND_ISA")) {
     const int limit = std::strcmp(asked, "base") == 0 ? 0 : std::strcmp(asked, "v3") == 0 ? 1 : 2;
@@ -52,6 +55,7 @@ int level() {
   IsaLoops {                         \
     .elementwise = name::elementwise_loops(), \
     .nn = name::nn_loops(),          \
+    .window = name::window_loops(),  \
     .gemm = name::gemm_blocks(),     \
     .reduce = name::reduce_rows(),   \
     .random = name::random_loops(),  \

@@ -39,6 +39,7 @@ struct ElementwiseLoops {
 };
 
 struct NnLoops;  // nn.h
+struct WindowLoops;  // window.h
 struct ReduceRow;  // reduce.h
 struct RandomLoops;  // random.h
 struct ScatterRow;  // indexed.h
@@ -61,6 +62,7 @@ struct GemmBlocks {
 struct IsaLoops {
   const ElementwiseLoops* elementwise;
   const NnLoops* nn;
+  const WindowLoops* window;
   const GemmBlocks* gemm;  // by dtype
   const ReduceRow* reduce;
   const RandomLoops* random;
