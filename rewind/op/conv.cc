@@ -1,4 +1,5 @@
 // Convolutions: rows and shape rules.
+#include "rewind/op/pool.h"
 #include "rewind/op/table.h"
 #include "rewind/op/window.h"
 
@@ -120,6 +121,8 @@ void register_conv_ops(OpTable& t) {
        floats + kDepthwise)
       .shape(conv_filter_grad_shape<2, true>)
       .host({"filter_sizes"});
+  register_pool_ops(t);
+  register_resize_ops(t);
 }
 
 }  // namespace rw

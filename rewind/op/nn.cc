@@ -1,4 +1,5 @@
 // Softmax, cross entropy, biases, normalisation: rows and shape rules.
+#include "rewind/op/normalization.h"
 #include "rewind/op/table.h"
 
 namespace rw {
@@ -94,6 +95,7 @@ void register_nn_ops(OpTable& t) {
   t.add("L2Loss(t: T) -> (output: T); T: {half, bfloat16, float, double}")
       .shape(scalar_output)
       .tag("l2_loss");
+  register_normalization_ops(t);
 }
 
 }  // namespace rw

@@ -1,4 +1,5 @@
 // Gradients of softmax, cross entropy, biases and normalisation.
+#include "rewind/autodiff/gradients/batch_norm.h"
 #include "rewind/autodiff/rule.h"
 #include "rewind/tensor/apply.h"
 #include "rewind/tensor/ops/binary.h"
@@ -82,6 +83,10 @@ void register_nn_gradients() {
                        {{"data_format", g.attr<std::string>("data_format")}}));
   });
   register_gradient("L2Loss", kNeedsInputs, [](GradContext& g) { g.set(0, g.input(0) * g.grad()); });
+  register_batch_norm_gradients();
+  register_gradient("LRN", kNeedsAll, [](GradContext& g) {
+    g.set(0, apply_one(RW_OP("LRNGrad"), {&g.grad(), &g.input(0), &g.output(0)}, g.attrs()));
+  });
 }
 
 }  // namespace rw

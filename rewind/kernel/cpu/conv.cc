@@ -3,6 +3,7 @@
 
 #include <cstring>
 
+#include "rewind/kernel/cpu/pool.h"
 #include "rewind/kernel/cpu/staging.h"
 
 namespace rw {
@@ -79,6 +80,8 @@ void register_conv_cpu_kernels() {
       {"DepthwiseConv2dNativeBackpropFilter", {ConvPass::kFilterGrad, 2, true}},
   };
   for (const Row& row : kRows) register_kernel(row.op, DeviceType::kCpu, conv, &row.variant);
+  register_pool_cpu_kernels();
+  register_resize_cpu_kernels();
 }
 
 }  // namespace rw

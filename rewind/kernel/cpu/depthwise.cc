@@ -7,111 +7,71 @@
 #include "rewind/kernel/cpu/conv.h"
 #include "rewind/kernel/cpu/isa/isa.h"
 #include "rewind/kernel/cpu/isa/window.h"
+#include "rewind/kernel/cpu/window_lines.h"
 
 namespace rw {
 namespace {
 
-// Outputs [begin, end) along an axis whose input lies inside for filter position f.
-struct Inside {
-  int64_t begin, end;
-};
-Inside inside(const WindowAxis& a, int64_t f) {
-  const int64_t shift = f * a.dilation - a.before;  // input = output * stride + shift
-  const int64_t begin = shift >= 0 ? 0 : (-shift + a.stride - 1) / a.stride;
-  const int64_t end = a.in - shift <= 0 ? 0 : (a.in - shift + a.stride - 1) / a.stride;
-  return {begin, std::clamp(end, begin, std::max(begin, a.out))};
+constexpr int64_t kGrain = 8192;  // elements
+
+template <class T>
+RunLoop3 multiply_add() {
+  return isa_loops().window->multiply_add[int(dtype_of<T>)];
 }
 
 template <class T>
-struct Depthwise {
-  const WindowAxis& y;
-  const WindowAxis& x;
-  int64_t batch, channels;
-  RunLoop3 multiply_add = isa_loops().window->multiply_add[int(dtype_of<T>)];
+void forward(const WindowLines& w, const T* in, const T* filter, T* out) {
+  const int64_t c = w.channels;
+  const RunLoop3 loop = multiply_add<T>();
+  parallel_for(w.out_lines(), std::max<int64_t>(1, kGrain / w.out_line_size()),
+               [&](int64_t begin, int64_t end) {
+                 std::fill(out + begin * w.out_line_size(), out + end * w.out_line_size(), T{});
+                 for (int64_t line = begin; line < end; ++line)
+                   w.taps_of_output(line, [&](int64_t tap, int64_t in_at, int64_t out_at, int64_t count) {
+                     loop(in + in_at, filter + tap * c, out + out_at, {count, c, w.in_step(), 0, c});
+                   });
+               });
+}
 
-  // All taps of one filter row between an input line and an output line: which of the three is summed is up
-  // to the caller's pointers. `steps` are those of (input, output, filter) in runs.
-  template <class F>
-  void taps(F f) const {
-    for (int64_t fx = 0; fx < x.filter; ++fx) {
-      const Inside o = inside(x, fx);
-      if (o.begin >= o.end) continue;
-      const int64_t ix = o.begin * x.stride - x.before + fx * x.dilation;
-      f(fx, ix * channels, o.begin * channels, o.end - o.begin);
-    }
-  }
+template <class T>
+void input_grad(const WindowLines& w, const T* grad, const T* filter, T* out) {
+  const int64_t c = w.channels;
+  const RunLoop3 loop = multiply_add<T>();
+  parallel_for(w.in_lines(), std::max<int64_t>(1, kGrain / w.in_line_size()),
+               [&](int64_t begin, int64_t end) {
+                 std::fill(out + begin * w.in_line_size(), out + end * w.in_line_size(), T{});
+                 for (int64_t line = begin; line < end; ++line)
+                   w.taps_of_input(line, [&](int64_t tap, int64_t in_at, int64_t out_at, int64_t count) {
+                     loop(grad + out_at, filter + tap * c, out + in_at, {count, c, c, 0, w.in_step()});
+                   });
+               });
+}
 
-  void forward(const T* in, const T* filter, T* out) const {
-    const int64_t c = channels;
-    parallel_for(batch * y.out, std::max<int64_t>(1, 8192 / (x.out * c)), [&](int64_t begin, int64_t end) {
-      for (int64_t line = begin; line < end; ++line) {
-        T* o = out + line * x.out * c;
-        std::fill_n(o, x.out * c, T{});
-        for (int64_t fy = 0; fy < y.filter; ++fy) {
-          const int64_t iy = line % y.out * y.stride - y.before + fy * y.dilation;
-          if (iy < 0 || iy >= y.in) continue;
-          const T* row = in + (line / y.out * y.in + iy) * x.in * c;
-          taps([&](int64_t fx, int64_t in_at, int64_t out_at, int64_t count) {
-            multiply_add(row + in_at, filter + (fy * x.filter + fx) * c, o + out_at,
-                         {count, c, x.stride * c, 0, c});
-          });
-        }
-      }
-    });
+// Lines are summed in blocks of a size that the shape gives; the blocks' sums are added in order.
+template <class T>
+void filter_grad(KernelContext& ctx, const WindowLines& w, const T* in, const T* grad, T* out) {
+  const int64_t c = w.channels;
+  const RunLoop3 loop = multiply_add<T>();
+  const int64_t size = w.taps() * c;
+  const int64_t lines = w.out_lines();
+  const int64_t block = std::max<int64_t>((lines + 63) / 64, 65536 / (w.out_line_size() * w.taps()));
+  const int64_t blocks = (lines + block - 1) / block;
+  T* parts = blocks == 1 ? out : ctx.scratch<T>(size_t(blocks * size));
+  parallel_for(blocks, 1, [&](int64_t begin, int64_t end) {
+    std::fill(parts + begin * size, parts + end * size, T{});
+    for (int64_t b = begin; b < end; ++b)
+      for (int64_t line = b * block; line < std::min(lines, (b + 1) * block); ++line)
+        w.taps_of_output(line, [&](int64_t tap, int64_t in_at, int64_t out_at, int64_t count) {
+          loop(in + in_at, grad + out_at, parts + b * size + tap * c, {count, c, w.in_step(), c, 0});
+        });
+  });
+  if (blocks == 1) return;
+  for (int64_t i = 0; i < size; ++i) {
+    T sum = parts[i];
+    for (int64_t b = 1; b < blocks; ++b) sum += parts[b * size + i];
+    out[i] = sum;
   }
-
-  void input_grad(const T* grad, const T* filter, T* out) const {
-    const int64_t c = channels;
-    parallel_for(batch * y.in, std::max<int64_t>(1, 8192 / (x.in * c)), [&](int64_t begin, int64_t end) {
-      for (int64_t line = begin; line < end; ++line) {
-        T* o = out + line * x.in * c;
-        std::fill_n(o, x.in * c, T{});
-        for (int64_t fy = 0; fy < y.filter; ++fy) {
-          const int64_t shifted = line % y.in + y.before - fy * y.dilation;
-          if (shifted < 0 || shifted % y.stride != 0 || shifted / y.stride >= y.out) continue;
-          const T* row = grad + (line / y.in * y.out + shifted / y.stride) * x.out * c;
-          taps([&](int64_t fx, int64_t in_at, int64_t out_at, int64_t count) {
-            multiply_add(row + out_at, filter + (fy * x.filter + fx) * c, o + in_at,
-                         {count, c, c, 0, x.stride * c});
-          });
-        }
-      }
-    });
-  }
-
-  // Lines are summed in blocks of a size that the shape gives; the blocks' sums are added in order.
-  void filter_grad(KernelContext& ctx, const T* in, const T* grad, T* out) const {
-    const int64_t c = channels;
-    const int64_t size = y.filter * x.filter * c;
-    const int64_t lines = batch * y.out;
-    const int64_t block = std::max<int64_t>((lines + 63) / 64, 65536 / (x.out * c * y.filter * x.filter));
-    const int64_t blocks = (lines + block - 1) / block;
-    T* parts = blocks == 1 ? out : ctx.scratch<T>(size_t(blocks * size));
-    parallel_for(blocks, 1, [&](int64_t begin, int64_t end) {
-      for (int64_t b = begin; b < end; ++b) {
-        T* part = parts + b * size;
-        std::fill_n(part, size, T{});
-        for (int64_t line = b * block; line < std::min(lines, (b + 1) * block); ++line)
-          for (int64_t fy = 0; fy < y.filter; ++fy) {
-            const int64_t iy = line % y.out * y.stride - y.before + fy * y.dilation;
-            if (iy < 0 || iy >= y.in) continue;
-            const T* row = in + (line / y.out * y.in + iy) * x.in * c;
-            const T* g = grad + line * x.out * c;
-            taps([&](int64_t fx, int64_t in_at, int64_t out_at, int64_t count) {
-              multiply_add(row + in_at, g + out_at, part + (fy * x.filter + fx) * c,
-                           {count, c, x.stride * c, c, 0});
-            });
-          }
-      }
-    });
-    if (blocks == 1) return;
-    for (int64_t i = 0; i < size; ++i) {
-      T sum = parts[i];
-      for (int64_t b = 1; b < blocks; ++b) sum += parts[b * size + i];
-      out[i] = sum;
-    }
-  }
-};
+}
 
 // Every element `times` times.
 template <class T>
@@ -126,19 +86,19 @@ const T* repeated(KernelContext& ctx, const T* x, int64_t n, int64_t times) {
 
 template <class T>
 void run(const ConvArgs& args) {
-  const WindowCall& w = args.call.window;
-  const int64_t multiplier = args.call.out_channels / w.channels;
-  const Depthwise<T> d{w.axes[0], w.axes[1], w.batch, args.call.out_channels};
+  const WindowCall& call = args.call.window;
+  const int64_t multiplier = args.call.out_channels / call.channels;
+  const WindowLines w(call, args.call.out_channels);
   const T* a = static_cast<const T*>(args.a);
   const T* b = static_cast<const T*>(args.b);
   T* out = static_cast<T*>(args.out);
-  const int64_t inputs = w.batch * w.in_positions() * w.channels;
-  if (args.pass == ConvPass::kForward) return d.forward(repeated(args.ctx, a, inputs, multiplier), b, out);
+  const int64_t inputs = call.batch * call.in_positions() * call.channels;
+  if (args.pass == ConvPass::kForward) return forward(w, repeated(args.ctx, a, inputs, multiplier), b, out);
   if (args.pass == ConvPass::kFilterGrad)
-    return d.filter_grad(args.ctx, repeated(args.ctx, a, inputs, multiplier), b, out);
-  if (multiplier == 1) return d.input_grad(a, b, out);
+    return filter_grad(args.ctx, w, repeated(args.ctx, a, inputs, multiplier), b, out);
+  if (multiplier == 1) return input_grad(w, a, b, out);
   T* wide = args.ctx.scratch<T>(size_t(inputs * multiplier));
-  d.input_grad(a, b, wide);
+  input_grad(w, a, b, wide);
   parallel_for(inputs, std::max<int64_t>(1, 16384 / multiplier), [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) {
       T sum{};

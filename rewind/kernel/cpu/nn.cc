@@ -7,6 +7,7 @@
 #include "rewind/device/parallel.h"
 #include "rewind/kernel/cpu/isa/isa.h"
 #include "rewind/kernel/cpu/isa/nn.h"
+#include "rewind/kernel/cpu/normalization.h"
 #include "rewind/kernel/kernel.h"
 
 namespace rw {
@@ -203,6 +204,8 @@ void register_nn_cpu_kernels() {
   register_kernel("BiasAddV1", DeviceType::kCpu, bias_add<false>);
   register_kernel("BiasAddGrad", DeviceType::kCpu, bias_add_grad);
   register_kernel("L2Loss", DeviceType::kCpu, l2_loss);
+  register_batch_norm_cpu_kernels();
+  register_lrn_cpu_kernels();
 }
 
 }  // namespace rw

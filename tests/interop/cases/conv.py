@@ -107,3 +107,69 @@ conv("DepthwiseConv2dNative", (5, 20, 21, 40), (3, 3, 40, 1), golden=False, smoo
 conv("DepthwiseConv2dNative", (0, 4, 4, 2), (2, 2, 2, 2), "float64", smooth=False)
 case("DepthwiseConv2dNative", [X, d((2, 3, 2, 1))], V, error=True)
 case("DepthwiseConv2dNative", [X, d((2, 3, 3))], V, error=True)
+
+# Pools. Values are distinct: gradients go to the largest element of each window.
+POOLS = [((2, 4, 5, 3), [2, 2], [2, 2], "VALID"), ((2, 4, 5, 3), [2, 2], [2, 2], "SAME"), ((1, 5, 5, 2), [3, 3], [1, 1], "VALID"),
+         ((1, 5, 6, 2), [3, 2], [2, 3], "SAME"), ((1, 4, 4, 2), [1, 1], [1, 1], "VALID"), ((1, 6, 6, 1), [2, 2], [3, 3], "VALID"),
+         ((1, 3, 4, 2), [3, 4], [1, 1], "VALID")]
+POOLS3 = [((1, 4, 3, 4, 2), [2, 2, 2], [2, 2, 2], "VALID"), ((2, 3, 4, 3, 2), [2, 3, 2], [2, 1, 2], "SAME")]
+
+
+def pool(kind, shape, ksize, strides, padding, dtype="float32", grads=True, **options):
+    three = "3D" if len(ksize) == 3 else ""
+    attrs = dict(ksize=[1, *ksize, 1], strides=[1, *strides, 1], padding=padding)
+    out = (shape[0], *[out_size(shape[1 + j], ksize[j], strides[j], 1, padding, (0, 0)) for j in range(len(ksize))], shape[-1])
+    if kind == "Max":
+        case("MaxPool" + three, [distinct(shape, dtype)], attrs, **options)
+        if not grads: return
+        n = int(np.prod(shape))
+        x = lit((np.random.default_rng(n).permutation(n) % 251 / 16 if dtype in ("float16", "bfloat16") else np.random.default_rng(n).permutation(n)).reshape(shape), dtype)
+        y = call("MaxPool" + three, [x], attrs)
+        case("MaxPool" + three + "Grad", [x, y, rnd(out, dtype)], attrs, label=f"{dtype} {shape} {attrs}", tol=SUMS, grad=(), **options)
+        case("MaxPool" + three + "GradGrad", [x, y, rnd(shape, dtype)], attrs, label=f"{dtype} {shape} {attrs}", grad=(), **options)
+    else:
+        case("AvgPool" + three, [rnd(shape, dtype)], attrs, tol=SUMS, **options)
+        case("AvgPool" + three + "Grad", [lit(list(shape)), rnd(out, dtype)], attrs, tol=SUMS, **options)
+
+
+for shape, ksize, strides, padding in POOLS + POOLS3:
+    pool("Max", shape, ksize, strides, padding)
+    pool("Avg", shape, ksize, strides, padding)
+for t in FLOATS[1:]:
+    for shape, ksize, strides, padding in POOLS[:4]:
+        pool("Max", shape, ksize, strides, padding, t)
+        pool("Avg", shape, ksize, strides, padding, t)
+for t in ["float16", "bfloat16"]: pool("Avg", *POOLS3[1], t)
+for t in ["int32", "int64", "uint8", "int16", "int8", "uint16"]: pool("Max", *POOLS[0], t, grads=False)
+pool("Max", (16, 24, 24, 64), [2, 2], [2, 2], "VALID", golden=False, smooth=False)
+pool("Max", (3, 25, 24, 19), [3, 3], [2, 2], "SAME", golden=False, smooth=False)
+pool("Avg", (3, 25, 24, 19), [3, 3], [2, 2], "SAME", golden=False, smooth=False)
+case("MaxPool", [distinct((1, 4, 4, 2), "float64")], dict(ksize=[1, 2, 2, 1], strides=S2, padding="EXPLICIT", explicit_paddings=[0, 0, 1, 0, 0, 1, 0, 0]), grad=())
+case("MaxPool", [lit([[[[1.0], [1.0]], [[1.0], [1.0]]]], "float32")], dict(ksize=[1, 2, 2, 1], strides=S2, padding="VALID"), label="ties", smooth=False)
+case("MaxPool", [lit([[[[1.0], [np.nan]], [[3.0], [-np.inf]]]], "float64")], dict(ksize=[1, 2, 2, 1], strides=S2, padding="VALID"), label="special", grad=())
+for op in ["MaxPool", "AvgPool"]:
+    for inputs, attrs in [([d((4, 4, 2))], dict(ksize=[1, 2, 2, 1], strides=S2, padding="VALID")), ([d((1, 4, 4, 2))], dict(ksize=[1, 2, 2], strides=S2, padding="VALID")),
+                          ([d((1, 4, 4, 2))], dict(ksize=[1, 2, 2, 1], strides=[1, 0, 1, 1], padding="VALID")), ([d((1, 4, 4, 2))], dict(ksize=[1, 0, 2, 1], strides=S2, padding="VALID"))]:
+        case(op, inputs, attrs, error=True)
+for t in ["float32", "float64", "int32"]:
+    for padding in ["VALID", "SAME"]:
+        case("MaxPoolWithArgmax", [distinct((2, 5, 4, 2), t)], dict(ksize=[1, 2, 2, 1], strides=S2, padding=padding), grad=())
+        case("MaxPoolWithArgmax", [distinct((2, 5, 4, 2), t)], dict(ksize=[1, 2, 2, 1], strides=S2, padding=padding, include_batch_in_index=True, Targmax="int32"), grad=())
+
+# Resizing.
+RESIZE = Tol(ulp=64, abs_ulp=16, scaled=True)
+for flags in [{}, dict(align_corners=True), dict(half_pixel_centers=True)]:
+    for shape, size in [((2, 3, 4, 2), [6, 8]), ((1, 5, 6, 2), [3, 2]), ((1, 3, 3, 1), [1, 1]), ((1, 1, 1, 3), [2, 3]), ((1, 4, 4, 2), [7, 5])]:
+        case("ResizeBilinear", [f(shape), lit(size)], flags, tol=RESIZE)
+        case("ResizeNearestNeighbor", [f(shape), lit(size)], flags, tol=RESIZE)
+        case("ResizeBilinearGrad", [f((shape[0], *size, shape[3])), f(shape)], flags, tol=RESIZE, grad=())
+        case("ResizeNearestNeighborGrad", [f((shape[0], *size, shape[3])), lit(list(shape[1:3]))], flags, tol=RESIZE)
+    for t in dtypes("ResizeBilinear"): case("ResizeBilinear", [rnd((1, 3, 4, 2), t), lit([5, 7])], flags, tol=RESIZE, grad=())
+    for t in dtypes("ResizeNearestNeighbor"): case("ResizeNearestNeighbor", [rnd((1, 3, 4, 2), t), lit([5, 7])], flags, grad=())
+    for t in ["float32", "float64", "float16", "bfloat16"]: case("ResizeBilinearGrad", [f((1, 5, 7, 2)), rnd((1, 3, 4, 2), t)], flags, tol=RESIZE, grad=())
+    for t in ["float64", "int32", "uint8"]: case("ResizeNearestNeighborGrad", [rnd((1, 5, 7, 2), t, "inside"), lit([3, 4])], flags, tol=RESIZE, grad=())
+for op in ["ResizeBilinear", "ResizeNearestNeighbor"]:
+    case(op, [f((3, 4, 2)), lit([5, 7])], error=True)
+    case(op, [f((1, 3, 4, 2)), lit([5])], error=True)
+    case(op, [f((1, 3, 4, 2)), lit([0, 2])], error=True)
+    case(op, [f((1, 3, 4, 2)), lit([5, 7])], dict(align_corners=True, half_pixel_centers=True), error=True)

@@ -240,6 +240,33 @@ void square_sum(const void* x, void* sum, int64_t n) {
       sum_of<C>(n, [v](int64_t i) { return static_cast<C>(v[i]) * static_cast<C>(v[i]); });
 }
 
+void centered_product_sum(const float* grad, const float* __restrict x, const float* __restrict mean,
+                          float* __restrict sums, int64_t rows, int64_t channels) {
+  for (int64_t c = 0; c < channels; ++c) sums[c] = 0;
+  for (int64_t r = 0; r < rows; ++r, x += channels) {
+    if (grad) {
+      const float* __restrict g = grad + r * channels;
+      for (int64_t c = 0; c < channels; ++c) sums[c] += g[c] * (x[c] - mean[c]);
+    } else {
+      for (int64_t c = 0; c < channels; ++c) sums[c] += (x[c] - mean[c]) * (x[c] - mean[c]);
+    }
+  }
+}
+
+void normalize(const float* __restrict x, const float* __restrict mean, const float* __restrict gain,
+               const float* __restrict offset, float* __restrict out, int64_t rows, int64_t channels) {
+  for (int64_t r = 0; r < rows; ++r, x += channels, out += channels)
+    for (int64_t c = 0; c < channels; ++c) out[c] = (x[c] - mean[c]) * gain[c] + offset[c];
+}
+
+void normalize_grad(const float* __restrict grad, const float* __restrict x, const float* __restrict mean,
+                    const float* __restrict mean_grad, const float* __restrict slope,
+                    const float* __restrict gain, float* __restrict out, int64_t rows, int64_t channels) {
+  for (int64_t r = 0; r < rows; ++r, grad += channels, x += channels, out += channels)
+    for (int64_t c = 0; c < channels; ++c)
+      out[c] = (grad[c] - mean_grad[c] - (x[c] - mean[c]) * slope[c]) * gain[c];
+}
+
 }  // namespace
 
 const NnLoops* nn_loops() {
@@ -251,6 +278,9 @@ const NnLoops* nn_loops() {
     loops.column_sum[d] = column_sum<T>;
     loops.flat_sum[d] = flat_sum<T>;
   });
+  loops.centered_product_sum = centered_product_sum;
+  loops.normalize = normalize;
+  loops.normalize_grad = normalize_grad;
   for_each_type<kFloatTypes>([&]<class T>() {
     constexpr int d = int(dtype_of<T>);
     loops.square_sum[d] = square_sum<T>;

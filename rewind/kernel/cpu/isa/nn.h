@@ -30,6 +30,18 @@ using ColumnSumLoop = void (*)(const void* x, void* sums, int64_t rows, int64_t 
 // The sum of n elements, and of their squares, in 16 interleaved parts; the result is of the compute type.
 using FlatSumLoop = void (*)(const void* x, void* sum, int64_t n);
 
+// Batch normalisation of floats; x and grad are (rows, channels), the vectors (channels).
+// sums = sum over the rows of grad * (x - mean), or of (x - mean)^2 when grad is null.
+using CenteredSumLoop = void (*)(const float* grad, const float* x, const float* mean, float* sums,
+                                 int64_t rows, int64_t channels);
+// out = (x - mean) * gain + offset
+using NormalizeLoop = void (*)(const float* x, const float* mean, const float* gain, const float* offset,
+                               float* out, int64_t rows, int64_t channels);
+// out = (grad - mean_grad - (x - mean) * slope) * gain
+using NormalizeGradLoop = void (*)(const float* grad, const float* x, const float* mean,
+                                   const float* mean_grad, const float* slope, const float* gain, float* out,
+                                   int64_t rows, int64_t channels);
+
 // By dtype; null where there is none.
 struct NnLoops {
   SoftmaxLoop softmax[kNumDTypes];
@@ -40,6 +52,9 @@ struct NnLoops {
   ColumnSumLoop column_sum[kNumDTypes];
   FlatSumLoop flat_sum[kNumDTypes];
   FlatSumLoop square_sum[kNumDTypes];
+  CenteredSumLoop centered_product_sum;
+  NormalizeLoop normalize;
+  NormalizeGradLoop normalize_grad;
 };
 
 // Short rows are taken several at a time, so that exp runs over full vectors.

@@ -37,10 +37,39 @@ void maximum(const void* x, void* out, RunSteps s) {
   for (int64_t i = 0; i < s.count; ++i, a += s.x, o += s.out) {
     const T* __restrict p = a;
     T* __restrict r = o;
+    for (int64_t c = 0; c < s.n; ++c) r[c] = p[c] > r[c] ? p[c] : r[c];
+  }
+}
+
+template <class T>
+void argmax(const void* x, void* best, int32_t* taps, int32_t tap, RunSteps s) {
+  const T* a = static_cast<const T*>(x);
+  T* o = static_cast<T*>(best);
+  for (int64_t i = 0; i < s.count; ++i, a += s.x, o += s.out, taps += s.out) {
+    const T* __restrict p = a;
+    T* __restrict r = o;
+    int32_t* __restrict t = taps;
     for (int64_t c = 0; c < s.n; ++c) {
-      const T v = p[c];
+      const bool take =
+          (t[c] < 0) | (p[c] > r[c]);  // the first one also where nothing is above the lowest value
+      r[c] = take ? p[c] : r[c];
+      t[c] = take ? tap : t[c];
+    }
+  }
+}
+
+template <class T, bool kAdd>
+void route(const void* x, const int32_t* taps, int32_t tap, void* out, RunSteps s) {
+  const T* a = static_cast<const T*>(x);
+  T* o = static_cast<T*>(out);
+  for (int64_t i = 0; i < s.count; ++i, a += s.x, taps += s.y, o += s.out) {
+    const T* __restrict p = a;
+    const int32_t* __restrict t = taps;
+    T* __restrict r = o;
+    for (int64_t c = 0; c < s.n; ++c) {
       const T old = r[c];
-      r[c] = !(v <= old) ? v : old;
+      const T v = kAdd ? T(old + p[c]) : p[c];
+      r[c] = t[c] == tap ? v : old;
     }
   }
 }
@@ -51,10 +80,17 @@ const WindowLoops* window_loops() {
   static constinit WindowLoops loops = {};
   if (loops.add[int(DType::kFloat32)]) return &loops;
   constexpr DTypeSet kNative = kIntTypes | set_of(DType::kFloat32, DType::kFloat64);
-  for_each_type<kNative>([&]<class T>() { loops.maximum[int(dtype_of<T>)] = maximum<T>; });
+  for_each_type<kNative>([&]<class T>() {
+    constexpr int d = int(dtype_of<T>);
+    loops.maximum[d] = maximum<T>;
+    loops.argmax[d] = argmax<T>;
+    loops.route[d] = route<T, true>;
+    loops.pick[d] = route<T, false>;
+  });
   for_each_type<set_of(DType::kFloat32, DType::kFloat64)>([&]<class T>() {
-    loops.multiply_add[int(dtype_of<T>)] = multiply_add<T>;
-    loops.add[int(dtype_of<T>)] = add<T>;
+    constexpr int d = int(dtype_of<T>);
+    loops.multiply_add[d] = multiply_add<T>;
+    loops.add[d] = add<T>;
   });
   return &loops;
 }
