@@ -104,7 +104,6 @@ for t in dtypes("DepthwiseConv2dNative"):
 conv("DepthwiseConv2dNative", (1, 5, 5, 2), (3, 3, 2, 2), padding="EXPLICIT", pads=[(1, 0), (2, 1)])
 conv("DepthwiseConv2dNative", (1, 3, 3, 2), (5, 5, 2, 1), padding="SAME")
 conv("DepthwiseConv2dNative", (5, 20, 21, 40), (3, 3, 40, 1), golden=False, smooth=False, tol=LARGE, domain="inside", padding="SAME")
-conv("DepthwiseConv2dNative", (0, 4, 4, 2), (2, 2, 2, 2), "float64", smooth=False)
 case("DepthwiseConv2dNative", [X, d((2, 3, 2, 1))], V, error=True)
 case("DepthwiseConv2dNative", [X, d((2, 3, 3))], V, error=True)
 
