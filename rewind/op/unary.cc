@@ -107,6 +107,8 @@ void register_unary_ops(OpTable& t) {
            {"BesselY1", "bessel_y1"},
            {"Dawsn", "dawsn"},
            {"Expint", "expint"},
+           {"FresnelSin", "fresnel_sin"},
+           {"FresnelCos", "fresnel_cos"},
            {"Spence", "spence"},
            {"Floor", "floor"},
            {"Ceil", "ceil"},

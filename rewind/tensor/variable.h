@@ -5,6 +5,7 @@
 #include <string>
 
 #include "rewind/tensor/operand.h"
+#include "rewind/tensor/ops/operators.h"
 #include "rewind/tensor/tensor.h"
 
 namespace rw {

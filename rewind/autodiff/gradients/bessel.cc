@@ -1,4 +1,6 @@
 // Gradients of the Bessel functions and of functions defined by integrals.
+#include <numbers>
+
 #include "rewind/autodiff/rule.h"
 #include "rewind/tensor/apply.h"
 #include "rewind/tensor/ops/binary.h"
@@ -54,6 +56,10 @@ void register_bessel_gradients() {
   with_slope("BesselY1", [](const Tensor& x, const Tensor& y) { return bessel_y0(x) - divide(y, x); });
   with_slope("Dawsn", [](const Tensor& x, const Tensor& y) { return 1.0 - 2.0 * x * y; });
   with_slope("Expint", [](const Tensor& x, const Tensor&) { return divide(exp(x), x); });
+  with_slope("FresnelSin",
+             [](const Tensor& x, const Tensor&) { return sin(std::numbers::pi / 2 * square(x)); });
+  with_slope("FresnelCos",
+             [](const Tensor& x, const Tensor&) { return cos(std::numbers::pi / 2 * square(x)); });
   with_slope("Spence", [](const Tensor& x, const Tensor&) {
     return where(equal(x, 1.0), -1.0, divide(math::log(x), 1.0 - x));
   });

@@ -35,6 +35,8 @@ void visit_integrals(Visitor&& v) {
   v.template op<kFloatTypes>("BesselY1", [](auto x) { return scalar::bessel_y1(x); });
   v.template op<kFloatTypes>("Dawsn", [](auto x) { return scalar::dawsn(x); });
   v.template op<kFloatTypes>("Expint", [](auto x) { return scalar::expint(x); });
+  v.template op<kFloatTypes>("FresnelSin", [](auto x) { return scalar::fresnel_sin(x); });
+  v.template op<kFloatTypes>("FresnelCos", [](auto x) { return scalar::fresnel_cos(x); });
   v.template op<kFloatTypes>("Spence", [](auto x) { return scalar::spence(x); });
 }
 

@@ -150,6 +150,8 @@ RW_UNARY(bessel_y0, "BesselY0")
 RW_UNARY(bessel_y1, "BesselY1")
 RW_UNARY(dawsn, "Dawsn")
 RW_UNARY(expint, "Expint")
+RW_UNARY(fresnel_cos, "FresnelCos")
+RW_UNARY(fresnel_sin, "FresnelSin")
 RW_UNARY(spence, "Spence")
 
 }  // namespace special

@@ -108,6 +108,8 @@ Tensor bessel_y0(const Operand& x);
 Tensor bessel_y1(const Operand& x);
 Tensor dawsn(const Operand& x);
 Tensor expint(const Operand& x);
+Tensor fresnel_cos(const Operand& x);
+Tensor fresnel_sin(const Operand& x);
 Tensor spence(const Operand& x);
 
 }  // namespace special

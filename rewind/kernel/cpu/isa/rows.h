@@ -70,8 +70,7 @@ void over_blocks(void* out, int64_t count, Body body) {
   }
 }
 
-// ---- one input
-// --------------------------------------------------------------------------------------------------
+// ---- one input ----
 
 template <class T, class R>
 [[gnu::noinline]] void unary_blocks(UnaryLoop loop, const void* x, void* out, int64_t count) {
@@ -91,8 +90,23 @@ void unary_loop(const void* x, void* out, int64_t n) {
   }
 }
 
-// ---- two inputs
-// -------------------------------------------------------------------------------------------------
+// Blocks in which `Allows` holds for every element go through Fast.
+template <class T, class F, class Fast, class Allows>
+void unary_loop_with_fast_path(const void* x, void* out, int64_t count) {
+  if constexpr (is_small_float<T>) {
+    unary_blocks<T, T>(unary_loop_with_fast_path<float, F, Fast, Allows>, x, out, count);
+  } else {
+    for (int64_t i = 0; i < count; i += kBlock) {
+      const int64_t n = count - i < kBlock ? count - i : kBlock;
+      const T* __restrict a = static_cast<const T*>(x) + i;
+      int not_allowed = 0;
+      for (int64_t j = 0; j < n; ++j) not_allowed |= !Allows{}(a[j]);
+      (not_allowed ? unary_loop<T, F> : unary_loop<T, Fast>)(a, static_cast<T*>(out) + i, n);
+    }
+  }
+}
+
+// ---- two inputs ----
 
 template <class T, class R>
 [[gnu::noinline]] void binary_blocks(BinaryLoop loop, const void* x, int64_t x_step, const void* y,
@@ -156,8 +170,7 @@ void long_binary_loop(const void* x, int64_t x_step, const void* y, int64_t y_st
   }
 }
 
-// ---- three inputs
-// -----------------------------------------------------------------------------------------------
+// ---- three inputs ----
 
 template <class T, class R>
 [[gnu::noinline]] void ternary_blocks(TernaryLoop loop, const void* x, int64_t x_step, const void* y,
@@ -192,8 +205,7 @@ void ternary_loop(const void* x, int64_t x_step, const void* y, int64_t y_step, 
   }
 }
 
-// ---- tables
-// -----------------------------------------------------------------------------------------------------
+// ---- tables ----
 
 // Calls f.operator()<T>() for each element type of the set.
 template <DTypeSet kSet, class F>
@@ -225,6 +237,12 @@ struct UnaryCollector : Rows<UnaryRow, kCapacity> {
     for_each_type<kSet>([&]<class T>() {
       using R = Stored<T, decltype(F{}(Compute<T>{}))>;
       this->add({name, dtype_of<T>, dtype_of<R>, unary_loop<T, F>});
+    });
+  }
+  template <DTypeSet kSet, class F, class Fast, class Allows>
+  void op_with_fast_path(const char* name, F, Fast, Allows) {
+    for_each_type<kSet>([&]<class T>() {
+      this->add({name, dtype_of<T>, dtype_of<T>, unary_loop_with_fast_path<T, F, Fast, Allows>});
     });
   }
 };
