@@ -48,7 +48,7 @@ bool read_spec(ShapeContext& ctx, int first, IntVector* begin, IntVector* end, I
 void strided_slice_rule(ShapeContext& ctx) {
   IntVector begin, end, strides;
   if (!read_spec(ctx, 1, &begin, &end, &strides) || !ctx.input(0).has_rank()) {
-    const SliceMasks masks = slice_masks(ctx.op(), ctx.attrs());
+    const SliceMasks masks = slice_masks(ctx.attrs());
     const Shape &in = ctx.input(0), &spec = ctx.input(1);
     // The rank follows from the masks alone when the number of indices is known.
     if (!in.has_rank() || !spec.has_rank() || spec[0] < 0) return ctx.output(0, Shape::unknown_rank());
@@ -57,9 +57,7 @@ void strided_slice_rule(ShapeContext& ctx) {
         plan_slice(ctx.op().tag, Shape::unknown_of_rank(in.rank()), zeros, ones, ones, masks);
     return ctx.output(0, Shape::unknown_of_rank(plan.shape.rank()));
   }
-  ctx.output(
-      0,
-      plan_slice(ctx.op().tag, ctx.input(0), begin, end, strides, slice_masks(ctx.op(), ctx.attrs())).shape);
+  ctx.output(0, plan_slice(ctx.op().tag, ctx.input(0), begin, end, strides, slice_masks(ctx.attrs())).shape);
 }
 
 void strided_slice_grad_rule(ShapeContext& ctx) {
@@ -75,7 +73,7 @@ void strided_slice_grad_rule(ShapeContext& ctx) {
     if (d < 0) ctx.fail("sizes must not be negative: got shape " + list_text(dims));
   Shape out = shape_of(dims);
   if (known) {
-    const auto plan = plan_slice(ctx.op().tag, out, begin, end, strides, slice_masks(ctx.op(), ctx.attrs()));
+    const auto plan = plan_slice(ctx.op().tag, out, begin, end, strides, slice_masks(ctx.attrs()));
     if (!ctx.input(4).compatible_with(plan.shape))
       ctx.fail("dy must have the slice's shape " + plan.shape.to_string() + ": " + ctx.describe(4));
   }
@@ -86,7 +84,7 @@ void strided_update_rule(ShapeContext& ctx) {
   IntVector begin, end, strides;
   const Shape& in = ctx.input(0);
   if (read_spec(ctx, 1, &begin, &end, &strides) && in.has_rank()) {
-    const auto plan = plan_slice(ctx.op().tag, in, begin, end, strides, slice_masks(ctx.op(), ctx.attrs()));
+    const auto plan = plan_slice(ctx.op().tag, in, begin, end, strides, slice_masks(ctx.attrs()));
     if (!broadcasts_into(ctx.input(4), plan.shape))
       ctx.fail("the value must broadcast to the slice's shape " + plan.shape.to_string() + ": " +
                ctx.describe(4));

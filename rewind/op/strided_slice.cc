@@ -86,10 +86,18 @@ void resolve(std::string_view tag, const AxisIndex& a, int axis, int64_t size, S
 
 }  // namespace
 
-SliceMasks slice_masks(const Op& op, const Attrs& attrs) {
-  return {attr_as<int64_t>(op, attrs, "begin_mask"), attr_as<int64_t>(op, attrs, "end_mask"),
-          attr_as<int64_t>(op, attrs, "ellipsis_mask"), attr_as<int64_t>(op, attrs, "new_axis_mask"),
-          attr_as<int64_t>(op, attrs, "shrink_axis_mask")};
+SliceMasks slice_masks(const Attrs& attrs) {
+  SliceMasks masks;
+  for (const auto& [name, value] : attrs) {
+    const int64_t* mask = value.get_if<int64_t>();
+    if (!mask) continue;
+    if (name == "begin_mask") masks.begin = *mask;
+    else if (name == "end_mask") masks.end = *mask;
+    else if (name == "ellipsis_mask") masks.ellipsis = *mask;
+    else if (name == "new_axis_mask") masks.new_axis = *mask;
+    else if (name == "shrink_axis_mask") masks.shrink_axis = *mask;
+  }
+  return masks;
 }
 
 SlicePlan plan_slice(std::string_view tag, const Shape& input, const IntVector& begin, const IntVector& end,

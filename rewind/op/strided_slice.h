@@ -13,7 +13,8 @@ struct SliceMasks {
   int64_t new_axis = 0;
   int64_t shrink_axis = 0;
 };
-SliceMasks slice_masks(const Op& op, const Attrs& attrs);
+// Those that a call does not say are 0.
+SliceMasks slice_masks(const Attrs& attrs);
 
 struct SlicePlan {
   // One of each per axis of the input: elements begin, begin + step, ..., `count` of them. count is -1 where

@@ -53,7 +53,7 @@ bool share_strided_slice(const Op& op, const Attrs& attrs, Inputs in, std::span<
   const Value& x = *in[0];
   if (!worth_sharing(x.dtype, shapes[0].num_elements())) return false;
   const SlicePlan plan =
-      plan_slice(op.tag, x.shape, ints_of(*in[1]), ints_of(*in[2]), ints_of(*in[3]), slice_masks(op, attrs));
+      plan_slice(op.tag, x.shape, ints_of(*in[1]), ints_of(*in[2]), ints_of(*in[3]), slice_masks(attrs));
   for (size_t k = 0; k < plan.step.size(); ++k)
     if (plan.step[k] != 1 && plan.count[k] != 1) return false;
   int64_t offset = 0;

@@ -3,30 +3,31 @@
 #include "rewind/base/error.h"
 #include "rewind/tensor/apply.h"
 #include "rewind/tensor/tensor_impl.h"
+#include "rewind/tensor/variable.h"
 
 namespace rw {
 namespace {
 
 // One of begin, end and strides while it is put together.
 struct Spec {
-  std::vector<int32_t> numbers;
+  std::vector<int64_t> numbers;
   std::vector<Tensor> tensors;  // one per number, undefined where the number holds
   bool traced = false;
+  bool wide = false;  // does not fit int32
 
   void add(int64_t value, const Tensor& tensor = {}) {
-    if (value < INT32_MIN) value = INT32_MIN;  // beyond every axis: the same slice
-    if (value > INT32_MAX) value = INT32_MAX;
-    numbers.push_back(int32_t(value));
+    numbers.push_back(value);
     tensors.push_back(tensor);
     traced |= tensor.defined();
+    wide |= value != int32_t(value) || (tensor.defined() && tensor.dtype() == DType::kInt64);
   }
-  Tensor tensor() const {
-    if (!traced) return constant(numbers);
+  Tensor tensor(DType dtype) const {
+    if (!traced) return constant(numbers, dtype);
     std::vector<Tensor> parts;
     for (size_t i = 0; i < numbers.size(); ++i) {
-      if (!tensors[i].defined()) parts.push_back(constant(numbers[i]));
-      else if (tensors[i].dtype() == DType::kInt32) parts.push_back(tensors[i]);
-      else parts.push_back(apply_one(RW_OP("Cast"), {&tensors[i]}, {{"DstT", DType::kInt32}}));
+      if (!tensors[i].defined()) parts.push_back(scalar_tensor(numbers[i], dtype));
+      else if (tensors[i].dtype() == dtype) parts.push_back(tensors[i]);
+      else parts.push_back(apply_one(RW_OP("Cast"), {&tensors[i]}, {{"DstT", dtype}}));
     }
     return std::move(rw::apply(RW_OP("Pack"), parts)[0]);
   }
@@ -35,6 +36,56 @@ struct Spec {
 Tensor plus_one(const Tensor& t) {
   const Tensor one = scalar_tensor(int64_t{1}, t.dtype());
   return apply_one(RW_OP("AddV2"), {&t, &one});
+}
+
+struct SliceInputs {
+  Tensor begin, end, strides;
+  Attrs masks;
+};
+
+SliceInputs slice_inputs(std::span<const Index> indices) {
+  Spec begin, end, step;
+  int64_t begin_mask = 0, end_mask = 0, ellipsis_mask = 0, new_axis_mask = 0, shrink_mask = 0;
+  if (indices.size() > 31)
+    fail_invalid("strided_slice", "at most 31 indices are allowed: got " + std::to_string(indices.size()));
+  for (size_t i = 0; i < indices.size(); ++i) {
+    const int64_t bit = int64_t{1} << i;
+    const Slice& s = indices[i].slice();
+    switch (indices[i].kind()) {
+      case Index::Kind::kAt:
+        shrink_mask |= bit;
+        begin.add(s.begin().value(), s.begin().tensor());
+        end.add(s.begin().value() + 1,
+                s.begin().tensor().defined() ? plus_one(s.begin().tensor()) : Tensor());
+        step.add(1);
+        break;
+      case Index::Kind::kSlice:
+        if (s.begin().open()) begin_mask |= bit;
+        if (s.end().open()) end_mask |= bit;
+        begin.add(s.begin().value(), s.begin().tensor());
+        end.add(s.end().value(), s.end().tensor());
+        step.add(s.step().open() ? 1 : s.step().value(), s.step().tensor());
+        break;
+      case Index::Kind::kNewAxis:
+      case Index::Kind::kEllipsis:
+        (indices[i].kind() == Index::Kind::kNewAxis ? new_axis_mask : ellipsis_mask) |= bit;
+        begin.add(0);
+        end.add(0);
+        step.add(1);
+        break;
+    }
+  }
+  std::vector<std::pair<std::string, AttrValue>> masks;
+  const auto add = [&](const char* name, int64_t mask) {
+    if (mask != 0) masks.emplace_back(name, mask);
+  };
+  add("begin_mask", begin_mask);
+  add("end_mask", end_mask);
+  add("ellipsis_mask", ellipsis_mask);
+  add("new_axis_mask", new_axis_mask);
+  add("shrink_axis_mask", shrink_mask);
+  const DType dtype = begin.wide || end.wide || step.wide ? DType::kInt64 : DType::kInt32;
+  return {begin.tensor(dtype), end.tensor(dtype), step.tensor(dtype), Attrs(masks)};
 }
 
 }  // namespace
@@ -67,48 +118,14 @@ Tensor Tensor::index(std::initializer_list<Index> indices) const {
 }
 
 Tensor Tensor::index(std::span<const Index> indices) const {
-  Spec begin, end, step;
-  int64_t begin_mask = 0, end_mask = 0, ellipsis_mask = 0, new_axis_mask = 0, shrink_mask = 0;
-  if (indices.size() > 31)
-    fail_invalid("strided_slice", "at most 31 indices are allowed: got " + std::to_string(indices.size()));
-  for (size_t i = 0; i < indices.size(); ++i) {
-    const int64_t bit = int64_t{1} << i;
-    const Slice& s = indices[i].slice();
-    switch (indices[i].kind()) {
-      case Index::Kind::kAt:
-        shrink_mask |= bit;
-        begin.add(s.begin().value(), s.begin().tensor());
-        end.add(s.begin().value() + 1,
-                s.begin().tensor().defined() ? plus_one(s.begin().tensor()) : Tensor());
-        step.add(1);
-        break;
-      case Index::Kind::kSlice:
-        if (s.begin().open()) begin_mask |= bit;
-        if (s.end().open()) end_mask |= bit;
-        begin.add(s.begin().value(), s.begin().tensor());
-        end.add(s.end().value(), s.end().tensor());
-        step.add(s.step().open() ? 1 : s.step().value(), s.step().tensor());
-        break;
-      case Index::Kind::kNewAxis:
-      case Index::Kind::kEllipsis:
-        (indices[i].kind() == Index::Kind::kNewAxis ? new_axis_mask : ellipsis_mask) |= bit;
-        begin.add(0);
-        end.add(0);
-        step.add(1);
-        break;
-    }
-  }
-  const Tensor b = begin.tensor(), e = end.tensor(), s = step.tensor();
-  std::vector<std::pair<std::string, AttrValue>> masks;
-  const auto add = [&](const char* name, int64_t mask) {
-    if (mask != 0) masks.emplace_back(name, mask);
-  };
-  add("begin_mask", begin_mask);
-  add("end_mask", end_mask);
-  add("ellipsis_mask", ellipsis_mask);
-  add("new_axis_mask", new_axis_mask);
-  add("shrink_axis_mask", shrink_mask);
-  return apply_one(RW_OP("StridedSlice"), {this, &b, &e, &s}, Attrs(masks));
+  const SliceInputs in = slice_inputs(indices);
+  return apply_one(RW_OP("StridedSlice"), {this, &in.begin, &in.end, &in.strides}, in.masks);
+}
+
+void assign_slice(const Variable& variable, std::initializer_list<Index> indices, const Operand& value) {
+  const SliceInputs in = slice_inputs({indices.begin(), indices.size()});
+  apply(RW_OP("ResourceStridedSliceAssign"),
+        {&variable.handle(), &in.begin, &in.end, &in.strides, &value.tensor(variable.dtype())}, in.masks);
 }
 
 // The commonest index; nothing is built that can be kept.

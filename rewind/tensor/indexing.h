@@ -58,6 +58,9 @@ class Slice {
   SliceBound begin_, end_, step_;
 };
 
+class Operand;
+class Variable;
+
 class Index {
  public:
   enum class Kind : uint8_t { kAt, kSlice, kNewAxis, kEllipsis };
@@ -83,5 +86,8 @@ Tensor Tensor::operator()(const I&... indices) const {
   const Index list[] = {Index(indices)...};
   return index(std::span<const Index>(list));
 }
+
+// v[indices].assign(value): writes a part of a variable; the value broadcasts to the part's shape.
+void assign_slice(const Variable& variable, std::initializer_list<Index> indices, const Operand& value);
 
 }  // namespace rw

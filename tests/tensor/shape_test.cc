@@ -55,6 +55,27 @@ TEST(Shape, MeshgridHasBothOrders) {
   EXPECT_EQ(meshgrid({counting({3}), counting({2})}, "ij")[0].shape(), Shape({3, 2}));
 }
 
+TEST(Shape, RepeatTakesANumberOrOnePerElement) {
+  const Tensor x = counting({2, 2});
+  EXPECT_EQ(floats(repeat(x, 2)), (Floats{0, 0, 1, 1, 2, 2, 3, 3}));
+  EXPECT_EQ(floats(repeat(x, {1, 2}, 0)), (Floats{0, 1, 2, 3, 2, 3}));
+  EXPECT_EQ(floats(repeat(x, {0, 3}, 1)), (Floats{1, 1, 1, 3, 3, 3}));
+  EXPECT_EQ(floats(repeat(constant(7.f), 3)), (Floats{7, 7, 7}));
+  EXPECT_THROW(repeat(x, {1, 2, 3}, 0), InvalidArgumentError);
+  EXPECT_THROW(repeat(x, -1), InvalidArgumentError);
+}
+
+TEST(Index, WritesPartsOfVariables) {
+  Variable v(counting({2, 3}));
+  const Tensor before = v.value();
+  assign_slice(v, {Slice(), 1}, 9);
+  EXPECT_EQ(v.to_vector<float>(), (Floats{0, 9, 2, 3, 9, 5}));
+  assign_slice(v, {1}, counting({3}));
+  EXPECT_EQ(v.to_vector<float>(), (Floats{0, 9, 2, 0, 1, 2}));
+  EXPECT_EQ(floats(before), (Floats{0, 1, 2, 3, 4, 5}));
+  EXPECT_THROW(assign_slice(v, {Slice(0, 1)}, counting({2})), InvalidArgumentError);
+}
+
 TEST(Index, FollowsPython) {
   const Tensor x = counting({2, 3, 4});
   EXPECT_EQ(x[1].shape(), Shape({3, 4}));

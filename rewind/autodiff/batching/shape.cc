@@ -126,7 +126,7 @@ void pack_rule(BatchContext& c) {
 }
 
 Attrs masks_behind_batch(const BatchContext& c) {
-  const SliceMasks m = slice_masks(c.op(), c.attrs());
+  const SliceMasks m = slice_masks(c.attrs());
   return {{"begin_mask", (m.begin << 1) | 1},
           {"end_mask", (m.end << 1) | 1},
           {"ellipsis_mask", m.ellipsis << 1},
@@ -151,7 +151,7 @@ void strided_update_rule(BatchContext& c) {
     return IntVector(n.begin(), n.end());
   };
   const SlicePlan plan =
-      plan_slice(c.op().tag, element_shape(c, 0), list(1), list(2), list(3), slice_masks(c.op(), c.attrs()));
+      plan_slice(c.op().tag, element_shape(c, 0), list(1), list(2), list(3), slice_masks(c.attrs()));
   if (c.rank(4) > plan.shape.rank()) return batch_by_loop(c);
   const Tensor begin = with_front(c, 1, 0), end = with_front(c, 2, 0), step = with_front(c, 3, 1),
                value = c.aligned(4, plan.shape.rank());

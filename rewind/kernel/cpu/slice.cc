@@ -22,7 +22,7 @@ void slice(KernelContext& ctx) {
 // Inputs first, first + 1, first + 2 hold begin, end and strides.
 SlicePlan plan_of(KernelContext& ctx, const Shape& shape, int first) {
   return plan_slice(ctx.op().tag, shape, host_ints(ctx.in(first)), host_ints(ctx.in(first + 1)),
-                    host_ints(ctx.in(first + 2)), slice_masks(ctx.op(), ctx.attrs()));
+                    host_ints(ctx.in(first + 2)), slice_masks(ctx.attrs()));
 }
 
 // The plan's elements of `whole`, as a box; `part` is stepped through by `part_steps`, one step per axis of
