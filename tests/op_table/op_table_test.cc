@@ -47,13 +47,22 @@ class OpFamily : public ::testing::TestWithParam<std::string> {
     std::set<std::string> skipped;
     each_case([&](const Golden& golden) {
       if (!suits(golden)) return;
-      Verdict v = check(golden.input);
+      Verdict v = check(with_known_gradients(golden));
       if (v.status == Verdict::kFailed) ADD_FAILURE() << golden.input.name() << ": " << v.text;
       else if (v.status == Verdict::kSkipped) skipped.insert(golden.input.call.op + ": " + v.text);
       else ++passed;
     });
     std::cout << passed << " checked, " << skipped.size() << " skipped\n";
     for (auto& text : skipped) std::cout << "  skipped " << text << '\n';
+  }
+
+  // Without the leaves for which TensorFlow's gradient is none although the op depends on them (Zeta's x).
+  static Case with_known_gradients(const Golden& golden) {
+    Case c = clone(golden.input);
+    c.wanted.clear();
+    for (size_t k = 0; k < golden.want.gradients.size(); ++k)
+      if (golden.want.gradients[k]) c.wanted.push_back(golden.input.wanted[k]);
+    return c;
   }
 
   static bool suits_derivatives(const Golden& golden) {
