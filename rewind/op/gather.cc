@@ -1,7 +1,5 @@
 // Reading and writing by index: rows and shape rules. Segments, searches and selections stand in files of
 // their own.
-#include <algorithm>
-
 #include "rewind/op/table.h"
 
 namespace rw {
@@ -69,21 +67,20 @@ void gather_nd_shape(ShapeContext& ctx) {
   ctx.output(0, std::move(out));
 }
 
-// updates must be indices[:-1] + target[indices[-1]:]. Indices of one axis are single indices, as in
-// TensorFlow's kernels: they stand for indices[:, newaxis].
+// updates must be indices[:-1] + target[indices[-1]:].
 void check_updates(ShapeContext& ctx, int indices_at, int updates_at, const Shape& target) {
   const Shape& indices = ctx.input(indices_at);
   const Shape& updates = ctx.input(updates_at);
   if (indices.has_rank() && indices.rank() == 0)
     ctx.fail("indices must have at least one axis: " + ctx.describe(indices_at));
   if (!indices.has_rank() || !updates.has_rank() || !target.has_rank()) return;
-  const int64_t depth = indices.rank() == 1 ? 1 : indices.back();
+  const int64_t depth = indices.back();
   if (depth < 0) return;
   if (depth > target.rank())
     ctx.fail("the last axis of indices must not be longer than the rank that it indexes: " +
              ctx.describe(indices_at) + ", shape " + target.to_string());
   Shape want;
-  for (int d = 0; d < std::max(1, indices.rank() - 1); ++d) want.append(indices[d]);
+  for (int d = 0; d + 1 < indices.rank(); ++d) want.append(indices[d]);
   for (int d = int(depth); d < target.rank(); ++d) want.append(target[d]);
   if (!updates.compatible_with(want))
     ctx.fail("updates must have shape " + want.to_string() +

@@ -60,6 +60,15 @@ TEST(Gather, GatherNdInBatches) {
   EXPECT_THROW(gather_nd(x, constant({{1}, {0}, {0}}), 1), InvalidArgumentError);
 }
 
+// Indices of one axis are one tuple; the gradient of such a read scatters by one.
+TEST(Gather, OneTuple) {
+  EXPECT_EQ(scatter_nd({1, 2}, 5., {2, 3}).to_vector<float>(), (Floats{0, 0, 0, 0, 0, 5}));
+  GradientTape tape;
+  tape.watch(kMatrix);
+  const Tensor y = gather_nd(kMatrix, {1, 2});
+  EXPECT_EQ(tape.gradient(y, {kMatrix})[0].tensor().to_vector<float>(), (Floats{0, 0, 0, 0, 0, 1}));
+}
+
 TEST(Gather, BooleanMask) {
   EXPECT_EQ(boolean_mask(kMatrix, constant({true, false})).to_vector<float>(), (Floats{1, 2, 3}));
   EXPECT_EQ(boolean_mask(kMatrix, constant({true, false, true}), 1).to_vector<float>(), (Floats{1, 3, 4, 6}));
@@ -175,8 +184,7 @@ TEST(GatherBatching, AgreesWithALoop) {
   check([](In in) { return gather_nd(in[0], constant({{0, 1}, {1, 1}})); }, {x});
   check(
       [](In in) {
-        return tensor_scatter_nd_add(in[0], constant({{1}, {1}}),
-                                     kMatrix[0][0] * constant({{1., 2.}, {3., 4.}}));
+        return tensor_scatter_nd_add(in[0], constant({{1}, {1}}), constant({{1., 2.}, {3., 4.}}));
       },
       {x});
   check([](In in) { return scatter_nd(constant({{1}, {3}}), in[0], {4, 2}); }, {x});

@@ -82,7 +82,7 @@ void gather_along(KernelContext& ctx, const View& params, int indices_at, int64_
 }
 
 void gather_slices(KernelContext& ctx, const View& params) {
-  const SliceNumbers s = slice_numbers(ctx, 1, *params.shape, false);
+  const SliceNumbers s = slice_numbers(ctx, 1, *params.shape);
   const View& indices = ctx.in(1);
   if (!ctx.out(0).shape->fully_known()) {
     Shape shape;

@@ -70,12 +70,12 @@ std::string place_of(const KernelContext& ctx, int i, int64_t position, int axes
   return name_of_input(ctx, i) + (inner.empty() ? "" : "[" + inner + "]");
 }
 
-SliceNumbers slice_numbers(KernelContext& ctx, int i, const Shape& dims, bool single) {
+SliceNumbers slice_numbers(KernelContext& ctx, int i, const Shape& dims) {
   const View& view = ctx.in(i);
   if (view.rank() < 1)
     ctx.fail(name_of_input(ctx, i) + " must have at least one axis: got " + view.describe());
-  const int lead = single ? std::max(1, view.rank() - 1) : view.rank() - 1;
-  const int64_t depth = lead == view.rank() ? 1 : view.shape->back();
+  const int lead = view.rank() - 1;
+  const int64_t depth = view.shape->back();
   if (depth > dims.rank())
     ctx.fail("the last axis of " + name_of_input(ctx, i) +
              " must not be longer than the rank that it indexes: got " + view.describe() + " for shape " +

@@ -28,9 +28,8 @@ struct SliceNumbers {
   int64_t slices;          // how many there are
 };
 // `dims` are the sizes the tuples index into; the attribute bad_indices_policy, where the op has it, says
-// whether a bad tuple is an error or ignored. Indices of one axis are one tuple, or, when `single` is set,
-// single indices.
-SliceNumbers slice_numbers(KernelContext& ctx, int i, const Shape& dims, bool single);
+// whether a bad tuple is an error or ignored.
+SliceNumbers slice_numbers(KernelContext& ctx, int i, const Shape& dims);
 
 // Calls f.operator()<U>() with a type that copies as elements of `dtype` do.
 struct Bytes16 {

@@ -46,7 +46,7 @@ void scatter_nd(KernelContext& ctx) {
   if (out.dtype != DType::kString && out.size > 0)
     std::memset(out.data, 0, size_t(out.size) * size_of(out.dtype));
   if (updates.size == 0) return;
-  const SliceNumbers s = slice_numbers(ctx, 0, *out.shape, true);
+  const SliceNumbers s = slice_numbers(ctx, 0, *out.shape);
   if (!row) add_objects(out, updates, s);
   else scatter_into(row->in_place, out.data, updates.data, s.numbers, s.count, s.slices, s.slice, s.slice);
 }
@@ -58,7 +58,7 @@ void tensor_scatter(KernelContext& ctx) {
   if (!row) ctx.fail_dtype(out.dtype);
   copy_all(ctx.in(0), out);
   if (updates.size == 0) return;
-  const SliceNumbers s = slice_numbers(ctx, 1, *out.shape, true);
+  const SliceNumbers s = slice_numbers(ctx, 1, *out.shape);
   scatter_into(row->in_place, out.data, updates.data, s.numbers, s.count, s.slices, s.slice, s.slice);
 }
 
@@ -67,7 +67,7 @@ void tensor_scatter_update(KernelContext& ctx) {
   const View& out = ctx.out(0);
   copy_all(ctx.in(0), out);
   if (updates.size == 0) return;
-  const SliceNumbers s = slice_numbers(ctx, 1, *out.shape, true);
+  const SliceNumbers s = slice_numbers(ctx, 1, *out.shape);
   replace_rows(out, updates, s.numbers, s.count, s.slices, s.slice, s.slice);
 }
 

@@ -99,15 +99,14 @@ void scatter_nd(KernelContext& ctx) {
   check_dtype(ctx, var, updates.dtype);
   if (var.rank() < 1) ctx.fail("the variable must have at least one axis: got " + var.describe());
   if (indices.rank() < 1) ctx.fail("indices must have at least one axis: got " + indices.describe());
-  const int lead = std::max(1, indices.rank() - 1);
-  const int64_t depth = lead == indices.rank() ? 1 : indices.shape->back();
+  const int64_t depth = indices.shape->back();
   Shape want;
-  for (int d = 0; d < lead; ++d) want.append(indices.dim(d));
+  for (int d = 0; d + 1 < indices.rank(); ++d) want.append(indices.dim(d));
   for (int d = int(std::min<int64_t>(depth, var.rank())); d < var.rank(); ++d) want.append(var.dim(d));
   if (!(want == *updates.shape))
     ctx.fail("updates must have shape " + want.to_string() +
              " (indices without their last axis, then a slice of the variable): got " + updates.describe());
-  const SliceNumbers s = slice_numbers(ctx, 1, *var.shape, true);
+  const SliceNumbers s = slice_numbers(ctx, 1, *var.shape);
   if (updates.size == 0) return;
   apply_rows(ctx, var, updates, s.numbers, s.count, s.slices, s.slice);
 }

@@ -45,8 +45,25 @@ auto packed(U key, int64_t position) {
 int64_t position_of(uint64_t k) { return int64_t(uint32_t(~uint32_t(k))); }
 int64_t position_of(const WideKey& k) { return int64_t(uint32_t(~k.place)); }
 
-// The k first of `n` keys in descending order, at the front of `room`. A small k keeps a heap whose top is
-// the least of the best so far; most elements then cost one comparison.
+// Sorts words by their upper half, largest first, keeping the order of equal ones: three passes of counting
+// by 11 bits. `other` has room for as many; the result is in `keys`.
+void radix_sort(uint64_t* keys, uint64_t* other, int64_t n) {
+  constexpr int kBits = 11;
+  constexpr int kBuckets = 1 << kBits;
+  for (int shift = 32; shift < 64; shift += kBits) {
+    int64_t start[kBuckets + 1] = {};
+    const auto bucket = [shift](uint64_t key) { return kBuckets - 1 - int((key >> shift) & (kBuckets - 1)); };
+    for (int64_t i = 0; i < n; ++i) ++start[bucket(keys[i]) + 1];
+    for (int b = 0; b < kBuckets; ++b) start[b + 1] += start[b];
+    for (int64_t i = 0; i < n; ++i) other[start[bucket(keys[i])]++] = keys[i];
+    std::swap(keys, other);
+  }
+  // An odd number of passes leaves the result in the other array.
+  std::copy_n(keys, n, other);
+}
+
+// The k first of `n` keys in descending order, at the front of `room`, which holds 2 n. A small k keeps a
+// heap whose top is the least of the best so far; most elements then cost one comparison.
 template <class T, class Key>
 void choose(const T* row, int64_t n, int64_t k, Key* room) {
   const std::greater<> before;
@@ -62,6 +79,9 @@ void choose(const T* row, int64_t n, int64_t k, Key* room) {
     }
   } else {
     for (int64_t i = 0; i < n; ++i) room[i] = packed(key_of(row[i]), i);
+    if constexpr (std::is_same_v<Key, uint64_t>) {
+      if (n >= 2048 && k > n / 4) return radix_sort(room, room + n, n);
+    }
     if (k < n) std::nth_element(room, room + k, room + n, before);
   }
   std::sort(room, room + k, before);
@@ -89,13 +109,13 @@ void top_k(KernelContext& ctx) {
   const bool ok = dispatch<kRealTypes>(x.dtype, [&]<class T>() {
     using Key = decltype(packed(key_of(T{}), 0));
     const int64_t pieces = std::min<int64_t>(num_threads(), rows);
-    Key* room = ctx.scratch<Key>(size_t(pieces * n));
+    Key* room = ctx.scratch<Key>(size_t(pieces * n * 2));
     const int64_t grain = x.size < 8192 ? pieces : 1;
     parallel_for(pieces, grain, [&](int64_t begin, int64_t end) {
       for (int64_t p = begin; p < end; ++p) {
         for (int64_t r = rows * p / pieces; r < rows * (p + 1) / pieces; ++r) {
           const T* row = x.as<T>() + r * n;
-          Key* keys = room + p * n;
+          Key* keys = room + p * n * 2;
           choose(row, n, k, keys);
           for (int64_t i = 0; i < k; ++i) {
             const int64_t at = position_of(keys[i]);

@@ -43,25 +43,48 @@ bool equal(const T& a, const T& b) {
 // Finds or adds item numbers; `same(i, j)` compares items that the caller knows by number.
 class Numbers {
  public:
-  Numbers(KernelContext& ctx, int64_t items) : mask_(std::bit_ceil(uint64_t(items) * 2 + 2) - 1) {
-    slots_ = ctx.scratch<int64_t>(size_t(mask_ + 1));
-    std::fill_n(slots_, mask_ + 1, int64_t{-1});
-  }
+  explicit Numbers(KernelContext& ctx) : ctx_(ctx) { resize(1024); }
   // The item that equals `item`, or `item` itself, which is then known when `add` is set.
   template <class Same>
   int64_t find(int64_t item, uint64_t hash, bool add, Same same) {
     for (uint64_t at = hash & mask_;; at = (at + 1) & mask_) {
-      if (slots_[at] < 0) {
-        if (add) slots_[at] = item;
+      if (slots_[at].item < 0) {
+        if (add) {
+          slots_[at] = {hash, item};
+          if (++used_ * 2 > mask_) grow();
+        }
         return item;
       }
-      if (same(slots_[at], item)) return slots_[at];
+      if (slots_[at].hash == hash && same(slots_[at].item, item)) return slots_[at].item;
     }
   }
 
  private:
-  uint64_t mask_;
-  int64_t* slots_;
+  struct Slot {
+    uint64_t hash;
+    int64_t item;  // -1: free
+  };
+  void resize(uint64_t size) {
+    mask_ = size - 1;
+    slots_ = ctx_.scratch<Slot>(size_t(size));
+    std::fill_n(slots_, size, Slot{0, -1});
+  }
+  void grow() {
+    const Slot* old = slots_;
+    const uint64_t size = mask_ + 1;
+    resize(size * 4);
+    for (const Slot* s = old; s != old + size; ++s) {
+      if (s->item < 0) continue;
+      uint64_t at = s->hash & mask_;
+      while (slots_[at].item >= 0) at = (at + 1) & mask_;
+      slots_[at] = *s;
+    }
+  }
+
+  KernelContext& ctx_;
+  uint64_t mask_ = 0;
+  uint64_t used_ = 0;
+  Slot* slots_ = nullptr;
 };
 
 void store(const View& out, int64_t at, int64_t value) {
@@ -94,7 +117,7 @@ void unique(KernelContext& ctx) {
           if (!f((o * length + i) * inner + k)) return false;
       return true;
     };
-    Numbers table(ctx, length);
+    Numbers table(ctx);
     int64_t* first = ctx.scratch<int64_t>(size_t(length));   // item that a distinct one appeared as
     int64_t* number = ctx.scratch<int64_t>(size_t(length));  // of the item's distinct one
     int64_t count = 0;
@@ -141,7 +164,7 @@ void list_diff(KernelContext& ctx) {
   const bool ok = dispatch<kTypes>(x.dtype, [&]<class T>() {
     const T* a = x.as<T>();
     const T* b = y.as<T>();
-    Numbers table(ctx, y.size);
+    Numbers table(ctx);
     for (int64_t k = 0; k < y.size; ++k)
       table.find(k, hash_of(b[k]), true, [&](int64_t i, int64_t j) { return equal(b[i], b[j]); });
     int64_t* kept = ctx.scratch<int64_t>(size_t(x.size));
