@@ -26,7 +26,8 @@ void fill(BatchContext& c) {
 }
 
 void one_hot(BatchContext& c) {
-  if (c.batched(1)) fail_unimplemented("one_hot", "depth must be the same for all elements of vectorized_map");
+  if (c.batched(1))
+    fail_unimplemented("one_hot", "depth must be the same for all elements of vectorized_map");
   const auto axis = c.attr<int64_t>("axis");
   const Attrs attrs{{"axis", axis < 0 ? axis : axis + 1}};
   const Tensor indices = c.with_batch(0);

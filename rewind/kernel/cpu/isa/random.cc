@@ -10,50 +10,57 @@
 namespace rw::RW_ISA {
 namespace {
 
-constexpr int kLanes = 16;
+constexpr int kLanes = 64;  // more than compilers unroll before they look for vectors
 
-void words(const Philox& start, uint64_t stride, uint32_t* out, int64_t count) {
-  const Philox state = start;
-  for (int64_t begin = 0; begin < count; begin += kLanes) {
+[[gnu::always_inline]] inline void rounds(uint32_t& c0, uint32_t& c1, uint32_t& c2, uint32_t& c3, uint32_t k0,
+                                          uint32_t k1) {
+#pragma GCC unroll 10
+  for (int round = 0; round < 10; ++round) {
+    const uint64_t a = uint64_t{0xD2511F53} * c0;
+    const uint64_t b = uint64_t{0xCD9E8D57} * c2;
+    c0 = uint32_t(b >> 32) ^ c1 ^ k0;
+    c2 = uint32_t(a >> 32) ^ c3 ^ k1;
+    c1 = uint32_t(b);
+    c3 = uint32_t(a);
+    k0 += 0x9E3779B9;
+    k1 += 0xBB67AE85;
+  }
+}
+
+void words(const Philox& start, uint64_t stride, uint32_t* __restrict out, int64_t count) {
+  const uint64_t low = start.low, high = start.high;
+  const uint32_t k0 = uint32_t(start.key), k1 = uint32_t(start.key >> 32);
+  int64_t begin = 0;
+  for (; begin + kLanes <= count; begin += kLanes) {
     uint32_t c0[kLanes], c1[kLanes], c2[kLanes], c3[kLanes];
     for (int i = 0; i < kLanes; ++i) {
       const uint64_t step = (uint64_t(begin) + uint64_t(i)) * stride;
-      const uint64_t low = state.low + step;
-      const uint64_t high = state.high + (low < step ? 1 : 0);
-      c0[i] = uint32_t(low);
-      c1[i] = uint32_t(low >> 32);
-      c2[i] = uint32_t(high);
-      c3[i] = uint32_t(high >> 32);
+      const uint64_t at = low + step;
+      const uint64_t above = high + (at < step ? 1 : 0);
+      c0[i] = uint32_t(at);
+      c1[i] = uint32_t(at >> 32);
+      c2[i] = uint32_t(above);
+      c3[i] = uint32_t(above >> 32);
     }
-    uint32_t k0 = uint32_t(state.key), k1 = uint32_t(state.key >> 32);
-    for (int round = 0; round < 10; ++round) {
-      for (int i = 0; i < kLanes; ++i) {
-        const uint64_t a = uint64_t{0xD2511F53} * c0[i];
-        const uint64_t b = uint64_t{0xCD9E8D57} * c2[i];
-        c0[i] = uint32_t(b >> 32) ^ c1[i] ^ k0;
-        c2[i] = uint32_t(a >> 32) ^ c3[i] ^ k1;
-        c1[i] = uint32_t(b);
-        c3[i] = uint32_t(a);
-      }
-      k0 += 0x9E3779B9;
-      k1 += 0xBB67AE85;
+    for (int i = 0; i < kLanes; ++i) rounds(c0[i], c1[i], c2[i], c3[i], k0, k1);
+    uint32_t* __restrict to = out + begin * 4;
+    for (int i = 0; i < kLanes; ++i) {
+      to[4 * i] = c0[i];
+      to[4 * i + 1] = c1[i];
+      to[4 * i + 2] = c2[i];
+      to[4 * i + 3] = c3[i];
     }
-    uint32_t* to = out + begin * 4;
-    if (count - begin >= kLanes) {
-      for (int i = 0; i < kLanes; ++i) {
-        to[4 * i] = c0[i];
-        to[4 * i + 1] = c1[i];
-        to[4 * i + 2] = c2[i];
-        to[4 * i + 3] = c3[i];
-      }
-    } else {
-      for (int64_t i = 0; i < count - begin; ++i) {
-        to[4 * i] = c0[i];
-        to[4 * i + 1] = c1[i];
-        to[4 * i + 2] = c2[i];
-        to[4 * i + 3] = c3[i];
-      }
-    }
+  }
+  for (; begin < count; ++begin) {
+    const uint64_t step = uint64_t(begin) * stride;
+    const uint64_t at = low + step;
+    const uint64_t above = high + (at < step ? 1 : 0);
+    uint32_t c0 = uint32_t(at), c1 = uint32_t(at >> 32), c2 = uint32_t(above), c3 = uint32_t(above >> 32);
+    rounds(c0, c1, c2, c3, k0, k1);
+    out[begin * 4] = c0;
+    out[begin * 4 + 1] = c1;
+    out[begin * 4 + 2] = c2;
+    out[begin * 4 + 3] = c3;
   }
 }
 
@@ -64,29 +71,62 @@ void words(const Philox& start, uint64_t stride, uint32_t* out, int64_t count) {
   return std::bit_cast<double>((uint64_t(high & 0xfffffu) << 32) | low | (uint64_t{1023} << 52)) - 1.0;
 }
 
-void uniform(const uint32_t* words, float* out, int64_t n) {
+void uniform(const uint32_t* __restrict words, float* __restrict out, int64_t n) {
   for (int64_t i = 0; i < n; ++i) out[i] = unit(words[i]);
 }
 
+constexpr int kPairs = 128;
+
+// n pairs from uniform numbers u and v: a and b.
 template <class T>
-[[gnu::always_inline]] inline void box_muller(T u, T v, T* a, T* b) {
+[[gnu::always_inline]] inline void box_muller(const T* __restrict u, const T* __restrict v, T* __restrict a,
+                                              T* __restrict b, int n) {
   const T tiny = T(1.0e-7);
-  const T length = scalar::sqrt(T(-2) * scalar::log(u < tiny ? tiny : u));
-  const T angle = static_cast<T>(2 * 3.14159265358979323846 * double(v));
-  const scalar::Angle<T> reduced = scalar::reduce_small(angle);
-  *a = scalar::keep_zero(angle, scalar::sin_of(reduced)) * length;
-  *b = scalar::sin_of(scalar::quarter_turn_on(reduced)) * length;
+  for (int i = 0; i < n; ++i) {
+    const T length = scalar::sqrt(T(-2) * scalar::log(scalar::select(u[i] < tiny, tiny, u[i])));
+    const T angle = static_cast<T>(2 * 3.14159265358979323846 * double(v[i]));
+    const scalar::Angle<T> reduced = scalar::reduce_small(angle);
+    const scalar::SinCos<T> s = scalar::sin_cos_of(reduced);
+    const bool odd = (reduced.k & 1) != 0;
+    a[i] = scalar::keep_zero(angle, scalar::flip_sign_if(reduced.k >> 1, scalar::select(odd, s.cos, s.sin))) *
+           length;
+    b[i] = scalar::flip_sign_if((reduced.k + 1) >> 1, scalar::select(odd, s.sin, s.cos)) * length;
+  }
 }
 
-void normal(const uint32_t* words, float* out, int64_t n) {
-  for (int64_t i = 0; i < n / 2; ++i)
-    box_muller(unit(words[2 * i]), unit(words[2 * i + 1]), out + 2 * i, out + 2 * i + 1);
+void normal(const uint32_t* __restrict words, float* __restrict out, int64_t n) {
+  float u[kPairs], v[kPairs], a[kPairs], b[kPairs];
+  for (int64_t begin = 0; begin < n / 2; begin += kPairs) {
+    const int count = n / 2 - begin < kPairs ? int(n / 2 - begin) : kPairs;
+    const uint32_t* __restrict w = words + 2 * begin;
+    float* __restrict o = out + 2 * begin;
+    for (int i = 0; i < count; ++i) {
+      u[i] = unit(w[2 * i]);
+      v[i] = unit(w[2 * i + 1]);
+    }
+    box_muller(u, v, a, b, count);
+    for (int i = 0; i < count; ++i) {
+      o[2 * i] = a[i];
+      o[2 * i + 1] = b[i];
+    }
+  }
 }
 
-void normal_double(const uint32_t* words, double* out, int64_t n) {
-  for (int64_t i = 0; i < n / 2; ++i) {
-    const uint32_t* w = words + 4 * i;
-    box_muller(unit(w[0], w[1]), unit(w[2], w[3]), out + 2 * i, out + 2 * i + 1);
+void normal_double(const uint32_t* __restrict words, double* __restrict out, int64_t n) {
+  double u[kPairs], v[kPairs], a[kPairs], b[kPairs];
+  for (int64_t begin = 0; begin < n / 2; begin += kPairs) {
+    const int count = n / 2 - begin < kPairs ? int(n / 2 - begin) : kPairs;
+    const uint32_t* __restrict w = words + 4 * begin;
+    double* __restrict o = out + 2 * begin;
+    for (int i = 0; i < count; ++i) {
+      u[i] = unit(w[4 * i], w[4 * i + 1]);
+      v[i] = unit(w[4 * i + 2], w[4 * i + 3]);
+    }
+    box_muller(u, v, a, b, count);
+    for (int i = 0; i < count; ++i) {
+      o[2 * i] = a[i];
+      o[2 * i + 1] = b[i];
+    }
   }
 }
 
