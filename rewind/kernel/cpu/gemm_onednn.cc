@@ -6,8 +6,8 @@
 //
 // oneDNN's bits do not depend on how it shares out rows and columns, but it also splits the inner axis of aᵀb
 // among threads when that is long (2048 and up) and there are fewer column blocks than threads. Such products
-// are cut here into slices of rows, each run by a primitive for one thread, so that their bits are those of
-// one thread too.
+// run on no more threads than they have column blocks; with few of those they are cut into slices of rows, by
+// shape alone, each run by a primitive for one thread.
 #ifdef REWIND_ONEDNN
 #include <dnnl.hpp>
 #ifdef REWIND_OPENMP
@@ -178,15 +178,16 @@ void execute(Entry& entry, int threads, const void* a, const void* b, void* c, v
 
 constexpr int64_t kLongInner = 2048;  // from here on oneDNN may split the inner axis of aᵀb
 constexpr int64_t kColumnBlock = 64;
+constexpr int64_t kEnoughBlocks = 8;  // with so many, threads are limited to their number instead
 
-bool splits_inner_axis(const Gemm& g, int threads) {
-  return g.transpose_a && g.k >= kLongInner && threads > g.batch * ((g.n + kColumnBlock - 1) / kColumnBlock);
-}
+// Column blocks among which oneDNN can share out a product without splitting the inner axis.
+int64_t column_blocks(const Gemm& g) { return g.batch * ((g.n + kColumnBlock - 1) / kColumnBlock); }
 
 void run(Workspace& workspace, DType dtype, const Gemm& g, const void* a, const void* b, void* c) {
   const int64_t element = dtype == DType::kBfloat16 ? 2 : 4;
-  const int threads = threads_here();
-  if (!splits_inner_axis(g, threads)) {
+  const bool may_split = g.transpose_a && g.k >= kLongInner;
+  if (!may_split || column_blocks(g) >= kEnoughBlocks) {
+    const int threads = int(may_split ? std::min<int64_t>(threads_here(), column_blocks(g)) : threads_here());
     Entry& entry = cache().find(key_of(dtype, g, threads));
     return execute(entry, threads, a, b, c, workspace.room(entry.scratch_bytes));
   }
@@ -195,7 +196,11 @@ void run(Workspace& workspace, DType dtype, const Gemm& g, const void* a, const 
   Gemm part = g;
   part.batch = 1;
   part.m = std::min(slice, g.m);
-  const size_t scratch_bytes = (cache().find(key_of(dtype, part, 1)).scratch_bytes + 63) / 64 * 64;
+  Gemm last = part;
+  last.m = g.m - (slices - 1) * slice;
+  const size_t most = std::max(cache().find(key_of(dtype, part, 1)).scratch_bytes,
+                               cache().find(key_of(dtype, last, 1)).scratch_bytes);
+  const size_t scratch_bytes = (most + 63) / 64 * 64;
   char* scratch = workspace.room(scratch_bytes * size_t(g.batch * slices));
   parallel_for(g.batch * slices, 1, [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) {

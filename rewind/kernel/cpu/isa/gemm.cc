@@ -52,25 +52,21 @@ void pack(const void* from, int64_t step, int64_t depth_step, int64_t count, int
   }
 }
 
-// One multiply-add; fused where the instruction set has it.
-template <class A>
-[[gnu::always_inline]] inline void multiply_add(Vec<A>& sum, Vec<A> x, Vec<A> y) {
-#ifdef __FMA__
-  if constexpr (std::is_floating_point_v<A>) {
-    for (int i = 0; i < kLanes<A>; ++i) {
-      if constexpr (sizeof(A) == 4) sum[i] = __builtin_fmaf(x[i], y[i], sum[i]);
-      else sum[i] = __builtin_fma(x[i], y[i], sum[i]);
-    }
-    return;
-  }
+// A tile's multiply-adds are fused where the instruction set can: here, and only here, the compiler may
+// contract.
+#if defined(__clang__)
+#define RW_CONTRACT_HERE _Pragma("clang fp contract(fast)")
+#define RW_MAY_CONTRACT
+#else
+#define RW_CONTRACT_HERE
+#define RW_MAY_CONTRACT __attribute__((optimize("fp-contract=fast")))
 #endif
-  sum += x * y;
-}
 
 // c (rows x cols, at most kRows x kCols) gets, or is increased or decreased by, the product of two panels.
 template <class T>
-void tile(const void* a, const void* b, int64_t depth, void* to, int64_t ldc, int rows, int cols,
-          GemmMode mode) {
+RW_MAY_CONTRACT void tile(const void* a, const void* b, int64_t depth, void* to, int64_t ldc, int rows,
+                          int cols, GemmMode mode) {
+  RW_CONTRACT_HERE
   using A = Acc<T>;
   using V = Vec<A>;
   const A* __restrict x = static_cast<const A*>(a);
@@ -84,7 +80,7 @@ void tile(const void* a, const void* b, int64_t depth, void* to, int64_t ldc, in
     for (int i = 0; i < kRows; ++i) {
       const V left = V{} + x[i];
 #pragma GCC unroll 2
-      for (int v = 0; v < kVectors; ++v) multiply_add<A>(sums[i][v], left, right[v]);
+      for (int v = 0; v < kVectors; ++v) sums[i][v] += left * right[v];
     }
   }
   if (rows == kRows && cols == kCols<A>) {
