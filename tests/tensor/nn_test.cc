@@ -56,5 +56,16 @@ TEST(Nn, AttentionLooksWhereItMay) {
   expect_near(nn::scaled_dot_product_attention(q, q, v, {.causal = true, .scale = 0.0}), {1, 2, 2, 3});
 }
 
+TEST(Nn, DropoutKeepsTheExpectedSum) {
+  const Tensor x = constant(std::vector<float>(1000, 1.0f));
+  int kept = 0;
+  for (const float v : nn::dropout(x, 0.25, {.seed = 7}).to_vector<float>()) {
+    kept += v != 0;
+    if (v != 0) EXPECT_FLOAT_EQ(v, 1 / 0.75f);
+  }
+  EXPECT_NEAR(kept, 750, 60);
+  EXPECT_THROW(nn::dropout(x, 1.0), InvalidArgumentError);
+}
+
 }  // namespace
 }  // namespace rw

@@ -120,6 +120,10 @@ void register_conv_gradients() {
       {"DepthwiseConv2dNative", "DepthwiseConv2dNativeBackpropInput", "DepthwiseConv2dNativeBackpropFilter"});
   register_max_pool({"MaxPool", "MaxPoolGrad", "MaxPoolGradGrad"});
   register_max_pool({"MaxPool3D", "MaxPool3DGrad", "MaxPool3DGradGrad"});
+  register_gradient("MaxPoolWithArgmax", {0b1, 0b1}, [](GradContext& g) {
+    const Op& op = RW_OP("MaxPoolGrad");
+    g.set(0, apply_one(op, {&g.input(0), &g.output(0), &g.grad()}, shared_attrs(op, g.attrs())));
+  });
   register_avg_pool("AvgPool", "AvgPoolGrad");
   register_avg_pool("AvgPool3D", "AvgPool3DGrad");
   register_resize();

@@ -1,6 +1,7 @@
 // Gradients of softmax, cross entropy, biases and normalisation.
 #include "rewind/autodiff/gradients/batch_norm.h"
 #include "rewind/autodiff/rule.h"
+#include "rewind/base/error.h"
 #include "rewind/tensor/apply.h"
 #include "rewind/tensor/ops/binary.h"
 
@@ -84,6 +85,10 @@ void register_nn_gradients() {
   });
   register_gradient("L2Loss", kNeedsInputs, [](GradContext& g) { g.set(0, g.input(0) * g.grad()); });
   register_batch_norm_gradients();
+  // TensorFlow has no second derivative of it either.
+  register_gradient("LRNGrad", kNeedsNothing, [](GradContext&) {
+    fail_unimplemented("local_response_normalization", "it can be differentiated once, not twice");
+  });
   register_gradient("LRN", kNeedsAll, [](GradContext& g) {
     g.set(0, apply_one(RW_OP("LRNGrad"), {&g.grad(), &g.input(0), &g.output(0)}, g.attrs()));
   });

@@ -6,6 +6,7 @@
 #include "rewind/tensor/ops/binary.h"
 #include "rewind/tensor/ops/matmul.h"
 #include "rewind/tensor/ops/nn.h"
+#include "rewind/tensor/ops/random.h"
 
 namespace rw::nn {
 namespace {
@@ -32,13 +33,6 @@ Tensor hide(const Tensor& scores, const Tensor& visible) {
 Tensor shape_tensor(const Tensor& x) {
   if (x.shape().fully_known()) return constant(std::vector<int32_t>(x.shape().begin(), x.shape().end()));
   return apply_one(RW_OP("Shape"), {&x}, {{"out_type", DType::kInt32}});
-}
-
-// Uniform in [0, 1). A seed of the op alone goes with TensorFlow's default graph seed.
-Tensor uniform_noise(const Tensor& shape, DType dtype, std::optional<int64_t> seed) {
-  constexpr int64_t kDefaultGraphSeed = 87654321;
-  return apply_one(RW_OP("RandomUniform"), {&shape},
-                   {{"dtype", dtype}, {"seed", seed ? kDefaultGraphSeed : 0}, {"seed2", seed.value_or(0)}});
 }
 
 }  // namespace
@@ -91,7 +85,7 @@ Tensor dropout(const Operand& x, double rate, const DropoutOptions& options) {
     }
     shape = constant(sizes);
   }
-  const Tensor noise = uniform_noise(shape, t.dtype(), options.seed);
+  const Tensor noise = random::uniform(shape, {.dtype = t.dtype(), .seed = options.seed});
   const Tensor threshold = scalar_tensor(rate, t.dtype());
   const Tensor keep = apply_one(RW_OP("GreaterEqual"), {&noise, &threshold});
   const Tensor grown = t * (1.0 / (1.0 - rate));
