@@ -12,9 +12,21 @@ int64_t scalar_int(const Tensor& t) {
   return t.dtype() == DType::kInt32 ? int64_t(t.item<int32_t>()) : t.item<int64_t>();
 }
 
-void require_unbatched(const BatchContext& c, int i) {
-  if (c.batched(i))
-    fail_unimplemented(c.op().tag, c.op().inputs[size_t(i)].name + " must not differ within a batch");
+// One call per element: what is left where sizes or positions differ within the batch.
+void run_each(BatchContext& c) {
+  if (c.batch_size() == 0)
+    fail_unimplemented(c.op().tag, "vectorized_map over no elements needs inputs that do not differ");
+  const Tensor axis = constant(0);
+  std::vector<std::vector<Tensor>> rows(static_cast<size_t>(c.num_outputs()));
+  for (int64_t b = 0; b < c.batch_size(); ++b) {
+    const Tensor at = constant(b);
+    std::vector<Tensor> inputs;
+    for (int i = 0; i < c.num_inputs(); ++i)
+      inputs.push_back(c.batched(i) ? apply_one(RW_OP("GatherV2"), {&c.input(i), &at, &axis}) : c.input(i));
+    const Tensors outputs = rw::apply(c.op(), inputs, c.attrs());
+    for (size_t i = 0; i < rows.size(); ++i) rows[i].push_back(outputs[i]);
+  }
+  for (size_t i = 0; i < rows.size(); ++i) c.set(int(i), rw::apply(RW_OP("Pack"), rows[i])[0]);
 }
 
 Tensor reshaped(const Tensor& t, const std::vector<int64_t>& dims) {
@@ -78,7 +90,7 @@ void gather_nd_rule(BatchContext& c) {
 }
 
 void scatter_nd_rule(BatchContext& c) {
-  require_unbatched(c, 2);
+  if (c.batched(2)) return run_each(c);
   const Tensor tuples = batch_tuples(c.with_batch(0));
   const Tensor updates = c.with_batch(1);
   const Tensor batch = constant(std::vector<int64_t>{c.batch_size()}, c.input(2).dtype());
@@ -96,13 +108,13 @@ void tensor_scatter_rule(BatchContext& c) {
 
 // With one set of ids, the batch goes behind the segments' axis and back.
 void sorted_segment_rule(BatchContext& c) {
-  require_unbatched(c, 1);
+  if (c.batched(1)) return run_each(c);
   const Tensor data = moved(c.input(0), 0, 1);
   c.set(0, moved(apply_one(c.op(), {&data, &c.input(1)}), 1, 0));
 }
 
 void unsorted_segment_rule(BatchContext& c) {
-  require_unbatched(c, 2);
+  if (c.batched(2)) return run_each(c);
   if (!c.batched(1)) {
     const int ids_rank = c.rank(1);
     const Tensor data = moved(c.input(0), 0, ids_rank);
@@ -126,7 +138,7 @@ void unsorted_segment_rule(BatchContext& c) {
 
 // Ops on matrices whose rows are independent: the batch joins the rows.
 void rowwise_rule(BatchContext& c) {
-  if (c.num_inputs() == 3) require_unbatched(c, 2);
+  if (c.num_inputs() == 3 && c.batched(2)) return run_each(c);
   const Tensor a = c.with_batch(0);
   const Tensor b = c.with_batch(1);
   auto joined = [](const Tensor& t) {
@@ -147,7 +159,7 @@ void rowwise_rule(BatchContext& c) {
 void register_gather_batching() {
   register_batching("Gather", [](BatchContext& c) { gather_rule(c, 0, 0); });
   register_batching("GatherV2", [](BatchContext& c) {
-    require_unbatched(c, 2);
+    if (c.batched(2)) return run_each(c);
     gather_rule(c, scalar_int(c.input(2)), c.attr<int64_t>("batch_dims"));
   });
   register_batching("GatherNd", gather_nd_rule);
@@ -162,7 +174,7 @@ void register_gather_batching() {
     register_batching(op, unsorted_segment_rule);
   register_batching("TopK", [](BatchContext& c) { c.set_all(apply(c.op(), {&c.input(0)}, c.attrs())); });
   register_batching("TopKV2", [](BatchContext& c) {
-    require_unbatched(c, 1);
+    if (c.batched(1)) return run_each(c);
     c.set_all(apply(c.op(), {&c.input(0), &c.input(1)}, c.attrs()));
   });
   for (const char* op : {"InTopK", "InTopKV2", "LowerBound", "UpperBound"})

@@ -54,11 +54,14 @@ Segments segments_of(const GradContext& g) {
   return {RW_OP("UnsortedSegmentSum"), RW_OP("UnsortedSegmentProd"), g.input(1), &g.input(2), rank};
 }
 
+// Sizes that divide: segments without rows count as one, so that nothing is divided by zero.
+Tensor at_least_one(const Tensor& sizes) { return raw(RW_OP("Maximum"), sizes, number(1, sizes.dtype())); }
+
 void mean_grad(GradContext& g) {
   const Segments s = segments_of(g);
   Shape ones = g.input_shape(1);
   while (ones.rank() < g.input_shape(0).rank()) ones.append(1);
-  const Tensor sizes = s.total(filled(g.input_dtype(0), ones, 1));
+  const Tensor sizes = at_least_one(s.total(filled(g.input_dtype(0), ones, 1)));
   g.set(0, s.spread(raw(RW_OP("Div"), g.grad(), sizes)));
 }
 
@@ -67,7 +70,7 @@ void extreme_grad(GradContext& g) {
   const Segments s = segments_of(g);
   const DType dtype = g.input_dtype(0);
   const Tensor reached = raw(RW_OP("Equal"), g.input(0), s.spread(g.output(0)));
-  const Tensor share = raw(RW_OP("Div"), g.grad(), s.total(cast(reached, dtype)));
+  const Tensor share = raw(RW_OP("Div"), g.grad(), at_least_one(s.total(cast(reached, dtype))));
   g.set(0, where(reached, s.spread(share), number(0, dtype)));
 }
 
