@@ -17,10 +17,11 @@
 namespace rw {
 namespace {
 
-constexpr int64_t kRunBlock = 4096;     // elements along the last axis that one partial result covers
-constexpr int64_t kRowBlock = 64;       // rows of a column reduction that one partial result covers
-constexpr int64_t kColumnChunk = 2048;  // columns at a time: the accumulators stay in the L1 cache
-constexpr int64_t kGrain = 32768;       // elements a thread should at least have
+constexpr int64_t kRunBlock = 4096;  // elements along the last axis that one partial result covers
+constexpr int64_t kRowBlock = 64;    // rows of a column reduction that one partial result covers
+constexpr int64_t kColumnChunk =
+    8192;  // columns at a time: long runs of each row, accumulators in the near caches
+constexpr int64_t kGrain = 32768;  // elements a thread should at least have
 
 enum class Finish : uint8_t { kNone, kMean, kRoot };
 
