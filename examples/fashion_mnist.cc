@@ -1,5 +1,6 @@
 // Trains a small network on Fashion-MNIST with a tape: 784-100-100-10, Adam, batches of 100.
 #include <chrono>
+#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <string>
@@ -71,7 +72,7 @@ int train(int epochs) {
     const rw::Tensor order = rw::random::shuffle(rw::range(images.dim(0)));
     double total = 0;
     for (int64_t step = 0; step < steps; ++step) {
-      const rw::Tensor rows = order(rw::slice(step * kBatch, (step + 1) * kBatch));
+      const rw::Tensor rows = order(rw::Slice(step * kBatch, (step + 1) * kBatch));
       const rw::Tensor x = rw::gather(images, rows);
       const rw::Tensor y = rw::gather(labels, rows);
       rw::GradientTape tape;
