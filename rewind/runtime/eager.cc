@@ -9,6 +9,7 @@
 #include "rewind/kernel/kernel.h"
 #include "rewind/op/table.h"
 #include "rewind/runtime/share_ops.h"
+#include "rewind/runtime/host_function.h"
 #include "rewind/runtime/state_ops.h"
 #include "rewind/runtime/variable_cell.h"
 
@@ -85,6 +86,7 @@ const RuntimeEntry* runtime_entry(const Op& op) {
   std::call_once(once, [] {
     register_state_runtime_kernels();
     register_share_rules();
+    register_host_function_kernel();
   });
   return static_cast<const RuntimeEntry*>(op.rule(RuleSlot::kRuntimeKernel));
 }

@@ -65,7 +65,10 @@ TEST(Completeness, Batching) {
 }
 
 TEST(Completeness, GoldenCase) {
-  std::set<std::string> covered;
+  // Nothing to compare: effects without outputs, handles, a function of the host's, and versions that TensorFlow's CPU
+  // has no kernel for.
+  std::set<std::string> covered{"PrintV2", "Assert", "NoOp", "EagerPyFunc", "VarHandleOp", "TopK", "FusedBatchNorm",
+                                "FusedBatchNormGrad", "FusedBatchNormGradV2"};
   for (auto& family : golden_families())
     for (auto& golden : goldens(family))
       for (auto& op : ops_of(golden.input.call))

@@ -2,18 +2,17 @@
 #include <algorithm>
 
 #include "rewind/autodiff/batching.h"
-#include "rewind/base/error.h"
 #include "rewind/tensor/apply.h"
 
 namespace rw {
 namespace {
 
-// Only the first `count` inputs may be batched; each of them gets the batch axis.
+// The first `count` inputs get the batch axis; where another one differs within the batch, elements run one by one.
 void leading(BatchContext& c, int count) {
+  for (int i = count; i < c.num_inputs(); ++i)
+    if (c.batched(i)) return batch_by_loop(c);
   std::vector<Tensor> inputs;
   for (int i = 0; i < c.num_inputs(); ++i) {
-    if (i >= count && c.batched(i))
-      fail_unimplemented(c.op().tag, c.op().inputs[size_t(i)].name + " must be the same for the whole batch");
     inputs.push_back(i < count ? c.with_batch(i) : c.input(i));
   }
   const Tensors out = apply(c.op(), inputs, c.attrs());

@@ -97,6 +97,29 @@ void least_squares(GradContext& g) {
   g.set(0, matmul(y, rest, {.adjoint_b = true}) - first);
 }
 
+// A[p] = L U, packed in one matrix: dA[p] = L^-T (tril(L^T dL, -1) + triu(dU U^T)) U^-T.
+void lu_rule(GradContext& g) {
+  const Shape& shape = g.input_shape(0);
+  const int64_t n = shape.back();
+  if (shape[shape.rank() - 2] != n)
+    fail_unimplemented("lu", "gradients are for square matrices: got " + shape.to_string());
+  const Tensor& packed = g.output(0);
+  const Tensor ones = filled(packed.dtype(), Shape(shape.dims().first(size_t(shape.rank() - 1))), 1);
+  const Tensor lower = set_diag(band_part(packed, -1, 0), ones);
+  const Tensor upper = band_part(packed, 0, -1);
+  const Tensor in_lower = matmul(lower, g.grad() - band_part(g.grad(), 0, -1), {.adjoint_a = true});
+  const Tensor in_upper = matmul(band_part(g.grad(), 0, -1), upper, {.adjoint_b = true});
+  const Tensor phi = (in_lower - band_part(in_lower, 0, -1)) + band_part(in_upper, 0, -1);
+  const Tensor half = triangular_solve(lower, phi, {.lower = true, .adjoint = true});
+  const Tensor permuted = matrix_transpose(triangular_solve(upper, matrix_transpose(half), {.lower = false}));
+  // Row i of dA[p] is row p[i] of dA: multiply by the transposed permutation matrix.
+  const Tensor depth = constant(int32_t(n));
+  const Tensor on = scalar_tensor(int64_t{1}, packed.dtype());
+  const Tensor off = scalar_tensor(int64_t{0}, packed.dtype());
+  const Tensor permutation = apply_one(RW_OP("OneHot"), {&g.output(1), &depth, &on, &off});
+  g.set(0, matmul(permutation, permuted, {.adjoint_a = true}));
+}
+
 void matrix_diag_part_rule(GradContext& g, const Tensor* k, const char* align) {
   const Shape& shape = g.input_shape(0);
   const Tensor zeros = filled(g.input_dtype(0), shape, 0);
@@ -119,6 +142,7 @@ Tensor part_like(GradContext& g, const Tensor& k) {
 
 void register_linalg_gradients() {
   register_gradient("Cholesky", kNeedsFirstOutput, cholesky_rule);
+  register_gradient("Lu", kNeedsOutputs, lu_rule);
   register_gradient("MatrixInverse", kNeedsFirstOutput, inverse);
   register_gradient("MatrixDeterminant", kNeedsAll, [](GradContext& g) {
     g.set(0, as_matrices(g.grad() * g.output(0)) * inv(g.input(0), true));

@@ -116,8 +116,3 @@ case("AddN", [[f(()), f(())]])
 case("AddN", [[f((0, 2)), f((0, 2))]])
 case("AddN", [[f((2, 3)), f((3,))]], error=True)
 case("AccumulateNV2", [[f((2, 3)), f((2, 3)), f((2, 3))]], attrs=dict(shape=[2, 3]))
-for t in dtypes("Cross"):
-    case("Cross", [rnd((3,), t), rnd((3,), t)])
-    case("Cross", [rnd((2, 4, 3), t), rnd((2, 4, 3), t)])
-case("Cross", [f((4,)), f((4,))], error=True)
-case("Cross", [f((2, 3)), f((3,))], error=True)

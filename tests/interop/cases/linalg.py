@@ -187,4 +187,6 @@ for t in dtypes("Cross"):
     case("Cross", [rnd((2, 4, 3), t), rnd((2, 4, 3), t)], tol=SUMS)
 case("Cross", [f((0, 3)), f((0, 3))])
 case("Cross", [f((2,)), f((2,))], error=True)
+case("Cross", [f((4,)), f((4,))], error=True)
+case("Cross", [f((2, 3)), f((3,))], error=True)
 case("Cross", [f((3,)), f((2, 3))], error=True)
