@@ -15,7 +15,8 @@ constexpr double kGiB = 1024.0 * 1024.0 * 1024.0;
 
 double gib_per_s(double bytes, double us) { return bytes / kGiB / (us * 1e-6); }
 
-// STREAM-like loops on as many threads: what the memory gives to two reads and a write, one of each, one read.
+// STREAM-like loops on as many threads: what the memory gives to two reads and a write, one of each, one
+// read.
 struct Stream {
   std::vector<float> a = std::vector<float>(size_t(kCount), 1.f), b = a, c = a;
   double add() {
@@ -46,7 +47,8 @@ struct Stream {
 };
 
 void report(const std::string& work, double bytes, double us, double limit_us) {
-  say(work, "rewind", "", {{"ms", us / 1e3}, {"GiB_per_s", gib_per_s(bytes, us)}, {"of_stream", limit_us / us}});
+  say(work, "rewind", "",
+      {{"ms", us / 1e3}, {"GiB_per_s", gib_per_s(bytes, us)}, {"of_stream", limit_us / us}});
   say(work, "stream", "", {{"ms", limit_us / 1e3}, {"GiB_per_s", gib_per_s(bytes, limit_us)}});
 }
 

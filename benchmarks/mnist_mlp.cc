@@ -7,8 +7,7 @@ namespace {
 
 struct Layer {
   rw::Variable w, b;
-  Layer(int64_t in, int64_t out)
-      : w(rw::random::normal({in, out}, {.stddev = 0.05})), b(rw::zeros({out})) {}
+  Layer(int64_t in, int64_t out) : w(rw::random::normal({in, out}, {.stddev = 0.05})), b(rw::zeros({out})) {}
   rw::Tensor operator()(const rw::Tensor& x) const { return rw::matmul(x, w) + b; }
 };
 
@@ -23,9 +22,8 @@ struct Adam {
   }
   void apply(const std::vector<rw::Gradient>& grads, const std::vector<rw::Variable>& parameters) {
     for (size_t i = 0; i < parameters.size(); ++i) {
-      rw::raw_op("ResourceApplyAdam",
-                 {parameters[i].handle(), m[i].handle(), v[i].handle(), beta1_power, beta2_power, 1e-3f, 0.9f, 0.999f,
-                  1e-7f, grads[i]});
+      rw::raw_op("ResourceApplyAdam", {parameters[i].handle(), m[i].handle(), v[i].handle(), beta1_power,
+                                       beta2_power, 1e-3f, 0.9f, 0.999f, 1e-7f, grads[i]});
     }
     beta1_power.assign(beta1_power * 0.9f);
     beta2_power.assign(beta2_power * 0.999f);

@@ -32,7 +32,8 @@ struct Figure {
   std::string key;
   double value;
 };
-void say(const std::string& work, const std::string& peer, const std::string& variant, const std::vector<Figure>& figures);
+void say(const std::string& work, const std::string& peer, const std::string& variant,
+         const std::vector<Figure>& figures);
 
 struct Workload {
   std::string name;

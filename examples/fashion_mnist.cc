@@ -21,7 +21,9 @@ struct Dense : rw::Module {
 
 struct Network : rw::Module {
   Dense first{784, 100}, second{100, 100}, third{100, 10};
-  rw::Tensor operator()(const rw::Tensor& x) const { return third(rw::nn::relu(second(rw::nn::relu(first(x))))); }
+  rw::Tensor operator()(const rw::Tensor& x) const {
+    return third(rw::nn::relu(second(rw::nn::relu(first(x)))));
+  }
   RW_TRACK(first, second, third)
 };
 
@@ -76,7 +78,8 @@ int train(int epochs) {
       const rw::Tensor x = rw::gather(images, rows);
       const rw::Tensor y = rw::gather(labels, rows);
       rw::GradientTape tape;
-      const rw::Tensor loss = rw::reduce_mean(rw::nn::sparse_softmax_cross_entropy_with_logits(y, network(x)));
+      const rw::Tensor loss =
+          rw::reduce_mean(rw::nn::sparse_softmax_cross_entropy_with_logits(y, network(x)));
       adam.apply_gradients(tape.gradient(loss, parameters));
       total += loss.item<float>();
       if (step % 20 == 19 || step + 1 == steps) {

@@ -1,5 +1,5 @@
-// An IDX file: two zero bytes, the element type (8: uint8), the rank, then each size as a big-endian uint32, then the
-// elements.
+// An IDX file: two zero bytes, the element type (8: uint8), the rank, then each size as a big-endian uint32,
+// then the elements.
 #include "examples/idx.h"
 
 #include <zlib.h>
@@ -28,7 +28,8 @@ Idx read(const std::string& path) {
   };
   uint8_t head[4];
   take(head, 4);
-  if (head[0] != 0 || head[1] != 0 || head[2] != 8 || head[3] < 1 || head[3] > 4) fail(path, "is no IDX file of bytes");
+  if (head[0] != 0 || head[1] != 0 || head[2] != 8 || head[3] < 1 || head[3] > 4)
+    fail(path, "is no IDX file of bytes");
   Idx idx;
   int64_t count = 1;
   for (int i = 0; i < head[3]; ++i) {

@@ -13,6 +13,7 @@ int main() {
   }
   rw::debugging::set_log_device_placement(false);
   std::cout << b << "\n";
-  for (const rw::PhysicalDevice& d : rw::config::list_physical_devices("CPU")) std::cout << "['" << d.name << "']\n";
+  for (const rw::PhysicalDevice& d : rw::config::list_physical_devices("CPU"))
+    std::cout << "['" << d.name << "']\n";
   std::cout << b.device() << "\n";
 }

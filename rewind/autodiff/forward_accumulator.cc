@@ -31,8 +31,8 @@ class ListenOutside {
 
 using Backward = std::function<std::vector<Gradient>(std::span<const Gradient>)>;
 
-// J t by differentiating the linear map u -> J^T u. Any u would do; ones keep rules that divide by u or take its
-// logarithm on their smooth side.
+// J t by differentiating the linear map u -> J^T u. Any u would do; ones keep rules that divide by u or take
+// its logarithm on their smooth side.
 std::vector<Tensor> transpose_twice(const Backward& backward, std::span<const Tensor> outputs,
                                     const std::vector<Tensor>& tangents) {
   Tape tape(/*persistent=*/false, /*watch_accessed_variables=*/false);

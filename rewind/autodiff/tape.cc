@@ -169,7 +169,8 @@ void Tape::record(const Op& op, TensorPointers inputs, const Attrs& attrs, Tenso
   r.attrs = attrs;
   r.inputs.reserve(inputs.size());
   for (size_t i = 0; i < inputs.size(); ++i)
-    r.inputs.emplace_back(*inputs[i], numbers[i], keeps(needs.inputs, i) || (needs.last_input && i + 1 == inputs.size()));
+    r.inputs.emplace_back(*inputs[i], numbers[i],
+                          keeps(needs.inputs, i) || (needs.last_input && i + 1 == inputs.size()));
   r.outputs.reserve(outputs.size());
   for (size_t i = 0; i < outputs.size(); ++i) {
     const int32_t n = is_differentiable(outputs[i].impl()->dtype) ? follow(outputs[i], true) : -1;

@@ -1,4 +1,5 @@
-// A list that grows at its end and never moves its elements: chunks of kChunk, kept by the thread for the next list.
+// A list that grows at its end and never moves its elements: chunks of kChunk, kept by the thread for the
+// next list.
 #pragma once
 
 #include <cstddef>

@@ -56,7 +56,8 @@ std::string ChildCollector::next_name(std::string_view* names) {
   std::string_view name = names->substr(0, comma);
   *names = comma == std::string_view::npos ? std::string_view() : names->substr(comma + 1);
   while (!name.empty() && (name.front() == ' ' || name.front() == '\n')) name.remove_prefix(1);
-  while (!name.empty() && (name.back() == ' ' || name.back() == '_' || name.back() == '\n')) name.remove_suffix(1);
+  while (!name.empty() && (name.back() == ' ' || name.back() == '_' || name.back() == '\n'))
+    name.remove_suffix(1);
   return std::string(name);
 }
 

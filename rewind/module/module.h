@@ -2,13 +2,13 @@
 //
 //   struct Dense : rw::Module {
 //     rw::Variable w, b;
-//     Dense(int64_t in, int64_t out) : Module("dense"), w(rw::random::normal({in, out})), b(rw::zeros({out})) {}
-//     rw::Tensor operator()(const rw::Tensor& x) { return rw::matmul(x, w) + b; }
-//     RW_TRACK(w, b)
+//     Dense(int64_t in, int64_t out) : Module("dense"), w(rw::random::normal({in, out})), b(rw::zeros({out}))
+//     {} rw::Tensor operator()(const rw::Tensor& x) { return rw::matmul(x, w) + b; } RW_TRACK(w, b)
 //   };
 //
-// Members may be variables, modules, pointers to modules, and vectors, arrays, optionals and maps of these; others are
-// passed over. Order is TensorFlow's: own variables by member name, then those of the submodules, breadth first.
+// Members may be variables, modules, pointers to modules, and vectors, arrays, optionals and maps of these;
+// others are passed over. Order is TensorFlow's: own variables by member name, then those of the submodules,
+// breadth first.
 #pragma once
 
 #include <array>
@@ -57,12 +57,17 @@ class ChildCollector {
       for (auto& [key, value] : m) add(path + "/" + key_text(key), value);
     } else if constexpr (requires { m.has_value(); }) {
       if (m.has_value()) add(path, *m);
-    } else if constexpr (requires { m.get(); *m; }) {
+    } else if constexpr (requires {
+                           m.get();
+                           *m;
+                         }) {
       if (m.get()) add(path, *m);
     } else if constexpr (std::is_pointer_v<T> && std::is_base_of_v<Module, std::remove_pointer_t<T>>) {
       if (m) add(path, *m);
-    } else if constexpr (requires { m.begin(); m.size(); } && !std::is_same_v<T, std::string> &&
-                         !std::is_same_v<T, Tensor>) {
+    } else if constexpr (requires {
+                           m.begin();
+                           m.size();
+                         } && !std::is_same_v<T, std::string> && !std::is_same_v<T, Tensor>) {
       size_t i = 0;
       for (auto& e : m) add(path + "/" + std::to_string(i++), e);
     }
@@ -99,10 +104,12 @@ class Module {
 }  // namespace rw
 
 // Lists a module's members; RW_TRACK_WITH(Base, ...) adds them to those of a base class.
-#define RW_TRACK(...) \
-  void visit_members(::rw::ChildCollector& collector) override { collector.members(#__VA_ARGS__, __VA_ARGS__); }
-#define RW_TRACK_WITH(Base, ...)                                   \
-  void visit_members(::rw::ChildCollector& collector) override {   \
-    Base::visit_members(collector);                                \
-    collector.members(#__VA_ARGS__, __VA_ARGS__);                  \
+#define RW_TRACK(...)                                            \
+  void visit_members(::rw::ChildCollector& collector) override { \
+    collector.members(#__VA_ARGS__, __VA_ARGS__);                \
+  }
+#define RW_TRACK_WITH(Base, ...)                                 \
+  void visit_members(::rw::ChildCollector& collector) override { \
+    Base::visit_members(collector);                              \
+    collector.members(#__VA_ARGS__, __VA_ARGS__);                \
   }

@@ -246,7 +246,8 @@ std::string attr_text(const AttrDef& attr) {
   }
   std::string text = attr.name + ": " + (attr.list ? "list(" + type + ")" : type);
   if (attr.minimum) text += " >= " + std::to_string(*attr.minimum);
-  if (const auto* d = attr.default_value ? attr.default_value->get_if<DType>() : nullptr) text += " = " + type_text(*d);
+  if (const auto* d = attr.default_value ? attr.default_value->get_if<DType>() : nullptr)
+    text += " = " + type_text(*d);
   else if (attr.default_value) text += " = " + attr.default_value->to_string();
   return text;
 }

@@ -38,8 +38,9 @@ void register_state_ops(OpTable& t) {
        "validate_indices: bool = true; dtype: type; Tindices: {int32, int64}; stateful")
       .shape(open)
       .tag("sparse_read");
-  t.add("ResourceGatherNd(resource: resource, indices: Tindices) -> (output: dtype); dtype: type; "
-        "Tindices: {int32, int64}; stateful")
+  t.add(
+       "ResourceGatherNd(resource: resource, indices: Tindices) -> (output: dtype); dtype: type; "
+       "Tindices: {int32, int64}; stateful")
       .shape(open)
       .tag("gather_nd");
   for (const char* kind : {"Add", "Sub", "Mul", "Div", "Min", "Max"}) {

@@ -8,8 +8,8 @@
 #include "rewind/base/error.h"
 #include "rewind/kernel/kernel.h"
 #include "rewind/op/table.h"
-#include "rewind/runtime/share_ops.h"
 #include "rewind/runtime/host_function.h"
+#include "rewind/runtime/share_ops.h"
 #include "rewind/runtime/state_ops.h"
 #include "rewind/runtime/variable_cell.h"
 
@@ -97,11 +97,13 @@ void set_log_device_placement(bool enabled) { g_log_placement = enabled; }
 bool log_device_placement() { return g_log_placement; }
 
 void register_runtime_kernel(std::string_view op, RuntimeKernel kernel) {
-  find_op(op).rules[size_t(RuleSlot::kRuntimeKernel)].store(new RuntimeEntry{.run = kernel}, std::memory_order_release);
+  find_op(op).rules[size_t(RuleSlot::kRuntimeKernel)].store(new RuntimeEntry{.run = kernel},
+                                                            std::memory_order_release);
 }
 
 void register_share_rule(std::string_view op, ShareRule rule) {
-  find_op(op).rules[size_t(RuleSlot::kRuntimeKernel)].store(new RuntimeEntry{.share = rule}, std::memory_order_release);
+  find_op(op).rules[size_t(RuleSlot::kRuntimeKernel)].store(new RuntimeEntry{.share = rule},
+                                                            std::memory_order_release);
 }
 
 ValueList run_eager(const Op& op, const Attrs& attrs, std::span<const Value* const> inputs) {

@@ -18,8 +18,9 @@ using RuntimeKernel = void (*)(const Op& op, const Attrs& attrs, std::span<const
                                ValueList& outputs);
 void register_runtime_kernel(std::string_view op, RuntimeKernel kernel);
 
-// For ops with the trait `shares`: gives outputs that are parts of an input's memory and returns true, or returns
-// false when the elements must be copied. `shapes` are the outputs' and may be moved from when it returns true.
+// For ops with the trait `shares`: gives outputs that are parts of an input's memory and returns true, or
+// returns false when the elements must be copied. `shapes` are the outputs' and may be moved from when it
+// returns true.
 using ShareRule = bool (*)(const Op& op, const Attrs& attrs, std::span<const Value* const> inputs,
                            std::span<Shape> shapes, ValueList& outputs);
 void register_share_rule(std::string_view op, ShareRule rule);

@@ -35,8 +35,8 @@ void run(const Op& op, const Attrs& attrs, std::span<const Value* const> inputs,
   }
   for (size_t i = 0; i < results.size(); ++i) {
     if (results[i].dtype != types[i])
-      fail_invalid(op.tag, "output " + std::to_string(i) + " must be " + std::string(name_of(types[i])) + ": got " +
-                               std::string(name_of(results[i].dtype)));
+      fail_invalid(op.tag, "output " + std::to_string(i) + " must be " + std::string(name_of(types[i])) +
+                               ": got " + std::string(name_of(results[i].dtype)));
   }
   outputs = std::move(results);
 }

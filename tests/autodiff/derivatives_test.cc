@@ -7,9 +7,8 @@ namespace rw {
 namespace {
 
 TEST(CustomGradient, ReplacesTheDerivative) {
-  const auto clipped = custom_gradient([](const Tensor& x) {
-    return with_gradient(x * 2.0, [](const Tensor& dy) { return dy * 100.0; });
-  });
+  const auto clipped = custom_gradient(
+      [](const Tensor& x) { return with_gradient(x * 2.0, [](const Tensor& dy) { return dy * 100.0; }); });
   const Tensor x = constant(3.0);
   GradientTape tape;
   tape.watch(x);
@@ -21,9 +20,11 @@ TEST(CustomGradient, ReplacesTheDerivative) {
 TEST(CustomGradient, SeveralInputsAndVariables) {
   const Variable w(5.0);
   const auto f = custom_gradient([&](const Tensor& a, const Tensor& b) {
-    return with_gradients({a * b * w}, [=](const std::vector<Tensor>& dy) -> std::vector<Gradient> {
-      return {dy[0] * 1.0, dy[0] * 2.0, dy[0] * 3.0};
-    }, {w});
+    return with_gradients({a * b * w},
+                          [=](const std::vector<Tensor>& dy) -> std::vector<Gradient> {
+                            return {dy[0] * 1.0, dy[0] * 2.0, dy[0] * 3.0};
+                          },
+                          {w});
   });
   const Tensor a = constant(1.0), b = constant(2.0);
   GradientTape tape({.persistent = true});

@@ -66,14 +66,16 @@ TEST(ParallelFor, CoversEveryIndexOnceAndRethrows) {
     for (int64_t i = begin; i < end; ++i) ++hits[size_t(i)];
   });
   for (const int h : hits) ASSERT_EQ(h, 1);
-  EXPECT_THROW(parallel_for(100000, 1000, [](int64_t, int64_t) { throw InvalidArgumentError("x"); }), InvalidArgumentError);
+  EXPECT_THROW(parallel_for(100000, 1000, [](int64_t, int64_t) { throw InvalidArgumentError("x"); }),
+               InvalidArgumentError);
   int calls = 0;
   parallel_for(0, 10, [&](int64_t, int64_t) { ++calls; });
   EXPECT_EQ(calls, 0);
 }
 
 TEST(Devices, AreFoundByManyNames) {
-  for (const char* name : {"CPU:0", "/CPU:0", "cpu", "/device:CPU:0", "/job:localhost/replica:0/task:0/device:CPU:0"})
+  for (const char* name :
+       {"CPU:0", "/CPU:0", "cpu", "/device:CPU:0", "/job:localhost/replica:0/task:0/device:CPU:0"})
     EXPECT_EQ(&find_device(name), &cpu_device()) << name;
   EXPECT_THROW(find_device("TPU:7"), NotFoundError);
 }

@@ -8,7 +8,8 @@ namespace {
 struct Leaf : Module {
   Variable w, b;
   int not_tracked = 3;
-  explicit Leaf(const std::string& name) : Module(name), w(1.0, {.name = "w"}), b(2.0, {.trainable = false, .name = "b"}) {}
+  explicit Leaf(const std::string& name)
+      : Module(name), w(1.0, {.name = "w"}), b(2.0, {.trainable = false, .name = "b"}) {}
   RW_TRACK(w, b, not_tracked)
 };
 

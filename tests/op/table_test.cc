@@ -2,8 +2,8 @@
 
 #include <gtest/gtest.h>
 
-#include "rewind/rewind.h"
 #include "rewind/kernel/kernel.h"
+#include "rewind/rewind.h"
 
 namespace rw {
 namespace {
@@ -20,8 +20,8 @@ TEST(Schema, RoundTripsThroughText) {
 }
 
 TEST(Schema, BadTextShowsThePlace) {
-  for (const char* text : {"", "Op", "Op(", "Op(x) -> ()", "Op(x: T) -> ()", "Op() -> (); a: wrong", "Op() -> (); a: int = ",
-                           "Op() -> (); flag", "Op() -> () trailing"}) {
+  for (const char* text : {"", "Op", "Op(", "Op(x) -> ()", "Op(x: T) -> ()", "Op() -> (); a: wrong",
+                           "Op() -> (); a: int = ", "Op() -> (); flag", "Op() -> () trailing"}) {
     EXPECT_THROW(op_table().add(text), InvalidArgumentError) << text;
   }
 }
@@ -47,7 +47,8 @@ void add_twice_plus() {
       .elementwise();
   register_kernel("UserTwicePlus", DeviceType::kCpu, [](KernelContext& ctx) {
     const float offset = ctx.attr<float>("offset");
-    for (int64_t i = 0; i < ctx.in(0).size; ++i) ctx.out(0).as<float>()[i] = 2 * ctx.in(0).as<float>()[i] + offset;
+    for (int64_t i = 0; i < ctx.in(0).size; ++i)
+      ctx.out(0).as<float>()[i] = 2 * ctx.in(0).as<float>()[i] + offset;
   });
   register_gradient("UserTwicePlus", kNeedsNothing, [](GradContext& g) { g.set(0, g.grad() * 2.0); });
 }

@@ -39,15 +39,16 @@ RW_EXPORT int rw_dump_op_table(uint8_t** out, size_t* out_n) {
   return 0;
 }
 
-// A tensor of the given dtype and sizes as text: as print(t) shows it, or as repr(t). Strings come one after the other
-// in `data`, with their lengths.
-RW_EXPORT int rw_tensor_text(int dtype, const int64_t* dims, int rank, const char* data, const int64_t* lengths,
-                             int repr, uint8_t** out, size_t* out_n) {
+// A tensor of the given dtype and sizes as text: as print(t) shows it, or as repr(t). Strings come one after
+// the other in `data`, with their lengths.
+RW_EXPORT int rw_tensor_text(int dtype, const int64_t* dims, int rank, const char* data,
+                             const int64_t* lengths, int repr, uint8_t** out, size_t* out_n) {
   const rw::Shape shape(std::span<const int64_t>(dims, size_t(rank)));
   rw::Tensor t;
   if (rw::DType(dtype) == rw::DType::kString) {
     std::vector<std::string> strings;
-    for (int64_t i = 0; i < shape.num_elements(); data += lengths[i++]) strings.emplace_back(data, size_t(lengths[i]));
+    for (int64_t i = 0; i < shape.num_elements(); data += lengths[i++])
+      strings.emplace_back(data, size_t(lengths[i]));
     t = rw::tensor_from_strings(strings, shape);
   } else {
     t = rw::tensor_from_bytes(data, rw::DType(dtype), shape);

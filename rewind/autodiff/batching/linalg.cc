@@ -7,14 +7,13 @@
 namespace rw {
 namespace {
 
-// The first `count` inputs get the batch axis; where another one differs within the batch, elements run one by one.
+// The first `count` inputs get the batch axis; where another one differs within the batch, elements run one
+// by one.
 void leading(BatchContext& c, int count) {
   for (int i = count; i < c.num_inputs(); ++i)
     if (c.batched(i)) return batch_by_loop(c);
   std::vector<Tensor> inputs;
-  for (int i = 0; i < c.num_inputs(); ++i) {
-    inputs.push_back(i < count ? c.with_batch(i) : c.input(i));
-  }
+  for (int i = 0; i < c.num_inputs(); ++i) { inputs.push_back(i < count ? c.with_batch(i) : c.input(i)); }
   const Tensors out = apply(c.op(), inputs, c.attrs());
   for (int i = 0; i < c.num_outputs(); ++i) {
     if (out[size_t(i)].rank() > 0) {

@@ -38,8 +38,8 @@ std::string readable(int64_t bytes) {
   return text;
 }
 
-// Blocks that one thread freed and will take again without a lock. `gone` marks a thread that is ending: objects
-// destroyed after its cache go to the shared lists.
+// Blocks that one thread freed and will take again without a lock. `gone` marks a thread that is ending:
+// objects destroyed after its cache go to the shared lists.
 struct ThreadCache {
   CpuAllocator* owner = nullptr;
   struct List {
@@ -83,14 +83,13 @@ void CpuAllocator::count(int64_t bytes) {
   const int64_t now = in_use_.fetch_add(bytes, std::memory_order_relaxed) + bytes;
   allocations_.fetch_add(1, std::memory_order_relaxed);
   int64_t peak = peak_.load(std::memory_order_relaxed);
-  while (now > peak && !peak_.compare_exchange_weak(peak, now, std::memory_order_relaxed)) {
-  }
+  while (now > peak && !peak_.compare_exchange_weak(peak, now, std::memory_order_relaxed)) {}
 }
 
 void* CpuAllocator::allocate(size_t bytes) {
   if (bytes > size_t{1} << 48) {
-    fail_exhausted("CPU:0", "a buffer of " + readable(int64_t(bytes >> 1)) + " x 2 was asked for; the limit is " +
-                                readable(limit_));
+    fail_exhausted("CPU:0", "a buffer of " + readable(int64_t(bytes >> 1)) +
+                                " x 2 was asked for; the limit is " + readable(limit_));
   }
   const int size_class = class_of(bytes);
   void* block = nullptr;
@@ -150,8 +149,8 @@ void* CpuAllocator::fresh(int size_class) {
   }
   if (!memory) {
     const MemoryStats s = stats();
-    fail_exhausted("CPU:0", "out of memory: " + readable(int64_t(bytes)) + " asked for, " + readable(s.in_use) +
-                                " held by tensors, " + readable(s.reserved - s.in_use) +
+    fail_exhausted("CPU:0", "out of memory: " + readable(int64_t(bytes)) + " asked for, " +
+                                readable(s.in_use) + " held by tensors, " + readable(s.reserved - s.in_use) +
                                 " cached, the limit is " + readable(limit_) +
                                 "; free tensors, use smaller batches, or recompute");
   }

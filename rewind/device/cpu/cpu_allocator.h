@@ -13,15 +13,16 @@ namespace rw {
 
 class CpuAllocator final : public Allocator {
  public:
-  // Four classes per doubling: at most a quarter of a block is unused. Classes up to kSmallMax live in a thread's own
-  // cache.
+  // Four classes per doubling: at most a quarter of a block is unused. Classes up to kSmallMax live in a
+  // thread's own cache.
   static constexpr size_t kAlign = 64;
   static constexpr size_t kSmallMax = size_t{64} << 10;
   static constexpr int kClasses = 160;
   static int class_of(size_t bytes);
   static size_t class_bytes(int size_class);
 
-  // `thread_caches` is for the one allocator that lives as long as the process: threads keep its small blocks.
+  // `thread_caches` is for the one allocator that lives as long as the process: threads keep its small
+  // blocks.
   explicit CpuAllocator(bool thread_caches = false);
   void* allocate(size_t bytes) override;
   void deallocate(void* block, size_t bytes) noexcept override;

@@ -51,8 +51,8 @@ struct Gemm {
 // Returns false for any other type. k == 0 gives zeros.
 bool gemm(Workspace& workspace, DType dtype, const Gemm& g, const void* a, const void* b, void* c);
 
-// The library's own product, for every type, by blocks of isa/gemm.cc: what small products, integers and float64 run on,
-// and floats without oneDNN. Modes other than kSet are for types of 4 and 8 bytes.
+// The library's own product, for every type, by blocks of isa/gemm.cc: what small products, integers and
+// float64 run on, and floats without oneDNN. Modes other than kSet are for types of 4 and 8 bytes.
 void gemm_plain(Workspace& workspace, DType dtype, const Gemm& g, const void* a, const void* b, void* c,
                 GemmMode mode = GemmMode::kSet);
 

@@ -6,16 +6,16 @@
 
 namespace rw {
 
-#define RW_DECLARE_ISA(name)        \
-  namespace name {                  \
+#define RW_DECLARE_ISA(name)                   \
+  namespace name {                             \
   const ElementwiseLoops* elementwise_loops(); \
-  const NnLoops* nn_loops();        \
-  const WindowLoops* window_loops();\
-  const GemmBlocks* gemm_blocks();  \
-  const ReduceRow* reduce_rows();   \
-  const RandomLoops* random_loops();\
-  const ScatterRow* scatter_rows(); \
-  const UpdateRow* update_rows();   \
+  const NnLoops* nn_loops();                   \
+  const WindowLoops* window_loops();           \
+  const GemmBlocks* gemm_blocks();             \
+  const ReduceRow* reduce_rows();              \
+  const RandomLoops* random_loops();           \
+  const ScatterRow* scatter_rows();            \
+  const UpdateRow* update_rows();              \
   }
 RW_DECLARE_ISA(isa_base)
 #ifdef __x86_64__
@@ -51,16 +51,11 @@ int level() {
 
 }  // namespace
 
-#define RW_LOOPS_OF(name)            \
-  IsaLoops {                         \
-    .elementwise = name::elementwise_loops(), \
-    .nn = name::nn_loops(),          \
-    .window = name::window_loops(),  \
-    .gemm = name::gemm_blocks(),     \
-    .reduce = name::reduce_rows(),   \
-    .random = name::random_loops(),  \
-    .scatter = name::scatter_rows(), \
-    .update = name::update_rows(),   \
+#define RW_LOOPS_OF(name)                                                                             \
+  IsaLoops {                                                                                          \
+    .elementwise = name::elementwise_loops(), .nn = name::nn_loops(), .window = name::window_loops(), \
+    .gemm = name::gemm_blocks(), .reduce = name::reduce_rows(), .random = name::random_loops(),       \
+    .scatter = name::scatter_rows(), .update = name::update_rows(),                                   \
   }
 
 const IsaLoops& isa_loops() {

@@ -44,7 +44,8 @@ std::vector<Tensor> host_function(const std::function<std::vector<Tensor>(const 
     }
     return results;
   });
-  Tensors outputs = rw::apply(RW_OP("EagerPyFunc"), inputs, {{"token", scope.token()}, {"Tout", output_types}});
+  Tensors outputs =
+      rw::apply(RW_OP("EagerPyFunc"), inputs, {{"token", scope.token()}, {"Tout", output_types}});
   return {outputs.begin(), outputs.end()};
 }
 

@@ -38,12 +38,12 @@ struct ElementwiseLoops {
   TernaryLoop (*select)(size_t element_size);
 };
 
-struct NnLoops;  // nn.h
+struct NnLoops;      // nn.h
 struct WindowLoops;  // window.h
-struct ReduceRow;  // reduce.h
+struct ReduceRow;    // reduce.h
 struct RandomLoops;  // random.h
-struct ScatterRow;  // indexed.h
-struct UpdateRow;   // indexed.h
+struct ScatterRow;   // indexed.h
+struct UpdateRow;    // indexed.h
 
 enum class GemmMode { kSet, kAdd, kSubtract };  // what a product does to its destination
 
