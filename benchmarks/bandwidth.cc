@@ -1,7 +1,4 @@
 // Ops whose limit is memory: 64 Mi floats in warm buffers, beside plain loops over the same memory.
-#include <cmath>
-#include <cstring>
-
 #include "benchmarks/workload.h"
 #include "rewind/device/parallel.h"
 #include "rewind/rewind.h"
@@ -15,32 +12,35 @@ constexpr double kGiB = 1024.0 * 1024.0 * 1024.0;
 
 double gib_per_s(double bytes, double us) { return bytes / kGiB / (us * 1e-6); }
 
-// STREAM-like loops on as many threads: what the memory gives to two reads and a write, one of each, one
-// read.
+// STREAM-like loops on as many threads and on the same kind of pages: what the memory gives to two reads and
+// a write, one of each, one read.
 struct Stream {
-  std::vector<float> a = std::vector<float>(size_t(kCount), 1.f), b = a, c = a;
-  double add() {
+  const rw::Tensor x = rw::fill({kCount}, 1.f), y = rw::fill({kCount}, 2.f), z = rw::fill({kCount}, 3.f);
+  const float* a = x.data<float>().data();
+  const float* b = y.data<float>().data();
+  float* c = const_cast<float*>(z.data<float>().data());
+
+  double add() const {
     return median_us(1, 7, [&] {
       rw::parallel_for(kCount, 4096, [&](int64_t begin, int64_t end) {
-        for (int64_t i = begin; i < end; ++i) c[size_t(i)] = a[size_t(i)] + b[size_t(i)];
+        for (int64_t i = begin; i < end; ++i) c[i] = a[i] + b[i];
       });
     });
   }
-  double copy() {
+  double copy() const {
     return median_us(1, 7, [&] {
       rw::parallel_for(kCount, 4096, [&](int64_t begin, int64_t end) {
-        for (int64_t i = begin; i < end; ++i) c[size_t(i)] = a[size_t(i)] * 3.f;
+        for (int64_t i = begin; i < end; ++i) c[i] = a[i] * 3.f;
       });
     });
   }
-  double read() {
-    std::vector<float> sinks(4096);
+  double read() const {
     return median_us(1, 7, [&] {
       rw::parallel_for(kCount, 4096, [&](int64_t begin, int64_t end) {
-        float lanes[64] = {};
-        for (int64_t i = begin; i + 64 <= end; i += 64)
-          for (int64_t k = 0; k < 64; ++k) lanes[k] += a[size_t(i + k)];
-        for (int64_t k = 0; k < 64; ++k) sinks[size_t((begin / 4096 * 64 + k) % 4096)] = lanes[k];
+        float lanes[128] = {};
+        for (int64_t i = begin; i + 128 <= end; i += 128)
+          for (int64_t k = 0; k < 128; ++k) lanes[k] += a[i + k];
+        for (int64_t k = 0; k < 128; ++k) c[begin + k] = lanes[k];
       });
     });
   }
@@ -53,7 +53,7 @@ void report(const std::string& work, double bytes, double us, double limit_us) {
 }
 
 void bandwidth() {
-  Stream stream;
+  const Stream stream;
   const rw::Tensor x = rw::fill({kRows, kRows}, 0.5f);
   const rw::Tensor y = rw::fill({kRows, kRows}, 0.25f);
   const double bytes = double(kCount) * 4;
