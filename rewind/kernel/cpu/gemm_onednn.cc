@@ -9,11 +9,6 @@
 // run on no more threads than they have column blocks; with few of those they are cut into slices of rows, by
 // shape alone, each run by a primitive for one thread.
 #ifdef REWIND_ONEDNN
-#include <dnnl.hpp>
-#ifdef REWIND_OPENMP
-#include <omp.h>
-#endif
-
 #include <algorithm>
 #include <memory>
 #include <unordered_map>
@@ -22,6 +17,7 @@
 #include "rewind/base/half.h"
 #include "rewind/device/parallel.h"
 #include "rewind/kernel/cpu/gemm.h"
+#include "rewind/kernel/cpu/onednn.h"
 
 namespace rw {
 namespace {
@@ -52,30 +48,6 @@ struct Entry {
   dnnl::memory a, b, c, scratch;
   dnnl_exec_arg_t args[4] = {};
   size_t scratch_bytes = 0;
-};
-
-dnnl::engine& engine() {
-  static auto* const e = new dnnl::engine(dnnl::engine::kind::cpu, 0);  // outlives every thread's cache
-  return *e;
-}
-
-// The number of threads that oneDNN sees on this thread while the object lives.
-class ThreadLimit {
- public:
-#ifdef REWIND_OPENMP
-  explicit ThreadLimit(int threads) : before_(omp_get_max_threads()), changed_(before_ != threads) {
-    if (changed_) omp_set_num_threads(threads);
-  }
-  ~ThreadLimit() {
-    if (changed_) omp_set_num_threads(before_);
-  }
-
- private:
-  int before_;
-  bool changed_;
-#else
-  explicit ThreadLimit(int) {}
-#endif
 };
 
 int threads_here() {
@@ -113,7 +85,7 @@ class Cache {
   static constexpr size_t kCapacity = 512;
 
   static std::unique_ptr<Entry> make(const Key& key) {
-    const ThreadLimit limit(key.threads);
+    const OnednnThreads limit(key.threads);
     const auto type =
         DType(key.dtype) == DType::kBfloat16 ? dnnl::memory::data_type::bf16 : dnnl::memory::data_type::f32;
     const auto a = describe(key.m, key.k, key.lda, key.transpose_a, key.batch, key.stride_a, type);
@@ -121,13 +93,13 @@ class Cache {
     const auto c = describe(key.m, key.n, key.ldc, false, key.batch, key.stride_c, type);
     dnnl::primitive_attr attr;
     attr.set_scratchpad_mode(dnnl::scratchpad_mode::user);
-    const dnnl::matmul::primitive_desc pd(dnnl::matmul::desc(a, b, c), attr, engine());
+    const dnnl::matmul::primitive_desc pd(dnnl::matmul::desc(a, b, c), attr, onednn_engine());
     auto entry = std::make_unique<Entry>();
     entry->primitive = dnnl::matmul(pd);
-    entry->a = dnnl::memory(a, engine(), nullptr);
-    entry->b = dnnl::memory(b, engine(), nullptr);
-    entry->c = dnnl::memory(c, engine(), nullptr);
-    entry->scratch = dnnl::memory(pd.scratchpad_desc(), engine(), nullptr);
+    entry->a = dnnl::memory(a, onednn_engine(), nullptr);
+    entry->b = dnnl::memory(b, onednn_engine(), nullptr);
+    entry->c = dnnl::memory(c, onednn_engine(), nullptr);
+    entry->scratch = dnnl::memory(pd.scratchpad_desc(), onednn_engine(), nullptr);
     entry->scratch_bytes = pd.scratchpad_desc().get_size();
     entry->args[0] = {DNNL_ARG_SRC, entry->a.get()};
     entry->args[1] = {DNNL_ARG_WEIGHTS, entry->b.get()};
@@ -139,7 +111,7 @@ class Cache {
   std::unordered_map<Key, std::unique_ptr<Entry>, KeyHash> entries_;
   Key last_key_{};
   Entry* last_ = nullptr;
-  dnnl::stream stream_{engine()};
+  dnnl::stream stream_{onednn_engine()};
 };
 
 Cache& cache() {
@@ -170,7 +142,7 @@ void execute(Entry& entry, int threads, const void* a, const void* b, void* c, v
   dnnl_memory_set_data_handle(entry.args[1].memory, const_cast<void*>(b));
   dnnl_memory_set_data_handle(entry.args[2].memory, c);
   dnnl_memory_set_data_handle(entry.args[3].memory, scratch);
-  const ThreadLimit limit(threads);
+  const OnednnThreads limit(threads);
   const dnnl_status_t status =
       dnnl_primitive_execute(entry.primitive.get(), cache().stream().get(), 4, entry.args);
   dnnl::error::wrap_c_api(status, "matmul failed");
