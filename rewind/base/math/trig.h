@@ -43,7 +43,9 @@ RW_SCALAR Angle<T> reduce_large(T x) {
   using D = Wide<T>;
   constexpr std::uint64_t kFirst = kIsDouble<T> ? 1023 + 24 : 127 + 17;  // the exponent of column 0
   const Bits<T> exponent = (bits(x) << 1) >> (kMantissa<T> + 1);
-  const Bits<T> above = exponent - lit_bits<T>(kFirst);
+  // Infinities and NaN lie one exponent above the last column; whatever they are multiplied by gives NaN.
+  const Bits<T> last = lit_bits<T>(kIsDouble<T> ? 2046 : 254);
+  const Bits<T> above = select(last < exponent, last, exponent) - lit_bits<T>(kFirst);
   const Bits<T> column = select(exponent < lit_bits<T>(kFirst), lit_bits<T>(0), above);
   const D shift = lit<D>(0x1.8p52);
   if constexpr (kIsDouble<T>) {

@@ -79,6 +79,11 @@ size_t CpuAllocator::class_bytes(int size_class) {
 
 CpuAllocator::CpuAllocator(bool thread_caches) : limit_(memory_limit()), thread_caches_(thread_caches) {}
 
+CpuAllocator::~CpuAllocator() {
+  trim();
+  for (void* slab : slabs_) std::free(slab);
+}
+
 void CpuAllocator::count(int64_t bytes) {
   const int64_t now = in_use_.fetch_add(bytes, std::memory_order_relaxed) + bytes;
   allocations_.fetch_add(1, std::memory_order_relaxed);
@@ -157,6 +162,7 @@ void* CpuAllocator::fresh(int size_class) {
   reserved_.fetch_add(int64_t(wanted), std::memory_order_relaxed);
   if (slab) {
     const std::lock_guard lock(mutex_);
+    slabs_.push_back(memory);
     auto& list = shared_[size_t(size_class)];
     for (size_t at = wanted / bytes * bytes; at > bytes; at -= bytes)
       list.push_back(static_cast<char*>(memory) + at - bytes);

@@ -24,6 +24,7 @@ class CpuAllocator final : public Allocator {
   // `thread_caches` is for the one allocator that lives as long as the process: threads keep its small
   // blocks.
   explicit CpuAllocator(bool thread_caches = false);
+  ~CpuAllocator() override;
   void* allocate(size_t bytes) override;
   void deallocate(void* block, size_t bytes) noexcept override;
   MemoryStats stats() const override;
@@ -46,6 +47,7 @@ class CpuAllocator final : public Allocator {
   const bool thread_caches_;
   std::mutex mutex_;
   std::array<std::vector<void*>, kClasses> shared_;
+  std::vector<void*> slabs_;
 };
 
 }  // namespace rw

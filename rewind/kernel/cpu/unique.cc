@@ -9,7 +9,10 @@
 namespace rw {
 namespace {
 
-constexpr DTypeSet kTypes = kRealTypes | set_of(DType::kBool, DType::kString);
+constexpr DTypeSet kTypes = kRealTypes | set_of(DType::kString);
+
+// Bools are compared as the bytes they are: memory of others may hold more than 0 and 1.
+DType as_bytes(DType dtype) { return dtype == DType::kBool ? DType::kUint8 : dtype; }
 
 uint64_t mix(uint64_t x) {
   x ^= x >> 32;
@@ -109,7 +112,7 @@ void unique(KernelContext& ctx) {
   if (ctx.out(1).dtype == DType::kInt32 && length > INT32_MAX)
     ctx.fail("positions do not fit int32; ask for out_idx int64");
 
-  const bool ok = dispatch<kTypes>(x.dtype, [&]<class T>() {
+  const bool ok = dispatch<kTypes>(as_bytes(x.dtype), [&]<class T>() {
     const T* value = x.as<T>();
     auto each = [&](int64_t i, auto&& f) {
       for (int64_t o = 0; o < outer; ++o)
@@ -161,7 +164,7 @@ void list_diff(KernelContext& ctx) {
   const View& y = ctx.in(1);
   if (ctx.out(1).dtype == DType::kInt32 && x.size > INT32_MAX)
     ctx.fail("positions do not fit int32; ask for index_dtype int64");
-  const bool ok = dispatch<kTypes>(x.dtype, [&]<class T>() {
+  const bool ok = dispatch<kTypes>(as_bytes(x.dtype), [&]<class T>() {
     const T* a = x.as<T>();
     const T* b = y.as<T>();
     Numbers table(ctx);
