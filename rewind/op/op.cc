@@ -110,8 +110,10 @@ void check_attrs(const Op& op, const Attrs& attrs) {
 // Types that attributes have by the inputs seen so far.
 struct Bound {
   SmallVector<DType, 6> types;
-  SmallVector<int64_t, 6> counts;
-  explicit Bound(size_t n) : types(n, DType::kInvalid), counts(n, -1) {}
+  SmallVector<int64_t, 6> counts;  // of list arguments; empty for ops without
+  explicit Bound(const Op& op) : types(op.attrs.size(), DType::kInvalid) {
+    if (!op.simple) counts.resize(op.attrs.size(), -1);
+  }
 };
 
 void check_input(const Op& op, const ArgDef& arg, DType dtype, Bound* bound) {
@@ -219,7 +221,7 @@ SmallVector<int, 4> split_inputs(const Op& op, size_t num_inputs, const Attrs& a
 
 void check_call(const Op& op, const DType* inputs, size_t num_inputs, const Attrs& attrs,
                 DTypeVector* outputs) {
-  Bound bound(op.attrs.size());
+  Bound bound(op);
   if (op.simple) {
     if (num_inputs != op.inputs.size()) fail_count(op, num_inputs);
     for (size_t i = 0; i < num_inputs; ++i) check_input(op, op.inputs[i], inputs[i], &bound);
@@ -252,7 +254,7 @@ void check_call(const Op& op, const DType* inputs, size_t num_inputs, const Attr
     }
     int64_t count = 1;
     if (arg.number_attr >= 0) {
-      count = bound.counts[size_t(arg.number_attr)];
+      count = bound.counts.empty() ? -1 : bound.counts[size_t(arg.number_attr)];
       if (count < 0) count = attr_as<int64_t>(op, attrs, op.attrs[size_t(arg.number_attr)].name);
       if (count > (1 << 24)) fail_call(op, "too many outputs: " + std::to_string(count));
     }

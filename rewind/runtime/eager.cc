@@ -144,7 +144,7 @@ ValueList run_eager(const Op& op, const Attrs& attrs, std::span<const Value* con
   }
   for (size_t i = 0; i < output_types.size(); ++i) {
     if (shapes[i].fully_known()) {
-      outputs.push_back(Value::allocate(device, output_types[i], std::move(shapes[i])));
+      outputs.emplace_back(Value::allocate(device, output_types[i], std::move(shapes[i])));
     } else {
       Value& open = outputs.emplace_back();
       open.dtype = output_types[i];

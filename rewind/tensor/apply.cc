@@ -19,7 +19,7 @@ Tensors run(const Op& op, TensorPointers inputs, const Attrs& attrs) {
   ValueList results = run_eager(op, attrs, {values.data(), values.size()});
   Tensors outputs;
   outputs.reserve(results.size());
-  for (Value& v : results) outputs.push_back(make_tensor(std::move(v)));
+  for (Value& v : results) outputs.emplace_back(make_tensor(std::move(v)));
   return outputs;
 }
 
