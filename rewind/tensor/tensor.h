@@ -121,7 +121,7 @@ class Tensor::Iterator {
 // ---- construction
 // ---------------------------------------------------------------------------------------------
 
-// An uninitialised-free way in: copies `bytes` from the host. Strings are not taken here.
+// Copies elements from the host. Strings are not taken here.
 Tensor tensor_from_bytes(const void* data, DType dtype, const Shape& shape);
 Tensor tensor_from_strings(std::span<const std::string> values, const Shape& shape);
 // Shares the caller's memory; `deleter(ptr)` runs when the last tensor that uses it is gone.
@@ -132,17 +132,13 @@ Tensor from_blob(T* data, const Shape& shape, std::function<void(void*)> deleter
 }
 
 // Converts a number to `dtype` as Python's number would be; throws InvalidArgumentError when it does not fit
-// (1.5 in an int32, 300 in an int8). `what` names the caller in messages.
+// (1.5 in an int32, 300 in an int8).
 Tensor scalar_tensor(double value, DType dtype);
 Tensor scalar_tensor(int64_t value, DType dtype);
 
 // Python's types: int is int32, double float32; other C++ types keep their own.
 template <class T>
 inline constexpr DType literal_dtype = std::is_same_v<T, double> ? DType::kFloat32 : dtype_of<T>;
-
-struct ConstantOptions {
-  DType dtype = DType::kInvalid;  // kInvalid: by the values
-};
 
 template <class T>
   requires std::is_arithmetic_v<T>
