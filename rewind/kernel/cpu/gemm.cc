@@ -146,7 +146,7 @@ bool gemm(Workspace& workspace, DType dtype, const Gemm& g, const void* a, const
         std::memset(at(c, (i * g.stride_c + row * g.ldc) * element), 0, size_t(g.n * element));
     return true;
   }
-  const bool small = g.m * g.n <= kSmallProduct && g.m * g.n * g.k <= kSmallProduct;
+  [[maybe_unused]] const bool small = g.m * g.n <= kSmallProduct && g.m * g.n * g.k <= kSmallProduct;
 #ifdef REWIND_ONEDNN
   if (!small && gemm_onednn(workspace, dtype, g, a, b, c)) return true;
 #endif
