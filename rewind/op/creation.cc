@@ -2,26 +2,15 @@
 #include <cmath>
 
 #include "rewind/base/dispatch.h"
+#include "rewind/op/shape_rules.h"
 #include "rewind/op/table.h"
 
 namespace rw {
 namespace {
 
-void shape_from_dims(ShapeContext& ctx) {
-  ctx.require_rank(0, 1);
-  IntVector dims;
-  if (ctx.ints(0, &dims)) {
-    for (const int64_t d : dims)
-      if (d < 0) ctx.fail("sizes must not be negative: got " + std::to_string(d));
-    return ctx.output(0, Shape(std::span<const int64_t>(dims.data(), dims.size())));
-  }
-  const Shape& s = ctx.input(0);
-  ctx.output(0, s.has_rank() && s[0] >= 0 ? Shape::unknown_of_rank(int(s[0])) : Shape::unknown_rank());
-}
-
 void fill_shape(ShapeContext& ctx) {
   ctx.require_scalar(1);
-  shape_from_dims(ctx);
+  sizes_from_input(ctx);
 }
 
 void const_shape(ShapeContext& ctx) {
@@ -103,7 +92,7 @@ void one_hot_shape(ShapeContext& ctx) {
 void register_creation_ops(OpTable& t) {
   t.add("Const() -> (output: dtype); value: tensor; dtype: type").shape(const_shape).tag("constant");
   t.add("Empty(shape: int32) -> (output: dtype); dtype: type; init: bool = false; stateful")
-      .shape(shape_from_dims)
+      .shape(sizes_from_input)
       .host({"shape"})
       .tag("empty");
   t.add("Fill(dims: index_type, value: T) -> (output: T); T: type; index_type: {int32, int64} = int32")

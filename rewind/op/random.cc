@@ -1,21 +1,10 @@
 // Random ops: rows and shape rules. Draws are pure functions of key and counter; the stateful ops take both
 // from a counter that they advance.
+#include "rewind/op/shape_rules.h"
 #include "rewind/op/table.h"
 
 namespace rw {
 namespace {
-
-void drawn_shape(ShapeContext& ctx) {
-  ctx.require_rank(0, 1);
-  IntVector dims;
-  if (ctx.ints(0, &dims)) {
-    for (const int64_t d : dims)
-      if (d < 0) ctx.fail("sizes must not be negative: got " + std::to_string(d));
-    return ctx.output(0, Shape(std::span<const int64_t>(dims.data(), dims.size())));
-  }
-  const Shape& s = ctx.input(0);
-  ctx.output(0, s.has_rank() && s[0] >= 0 ? Shape::unknown_of_rank(int(s[0])) : Shape::unknown_rank());
-}
 
 void require_seed(const ShapeContext& ctx, int i) {
   ctx.require_rank(i, 1);
@@ -33,20 +22,20 @@ void keyed_shape(ShapeContext& ctx) {
   if (ctx.input(2).has_rank() && ctx.input(2)[0] == 0)
     ctx.fail("counter must not be empty: " + ctx.describe(2));
   for (int i = 4; i < ctx.num_inputs(); ++i) ctx.require_scalar(i);
-  drawn_shape(ctx);
+  sizes_from_input(ctx);
 }
 
 // (shape, seed[, minval, maxval])
 void seeded_shape(ShapeContext& ctx) {
   require_seed(ctx, 1);
   for (int i = 2; i < ctx.num_inputs(); ++i) ctx.require_scalar(i);
-  drawn_shape(ctx);
+  sizes_from_input(ctx);
 }
 
 void stateful_int_shape(ShapeContext& ctx) {
   ctx.require_scalar(1);
   ctx.require_scalar(2);
-  drawn_shape(ctx);
+  sizes_from_input(ctx);
 }
 
 void multinomial_shape(ShapeContext& ctx) {
@@ -152,7 +141,7 @@ void register_random_ops(OpTable& t) {
         std::pair{"TruncatedNormal", "truncated_normal"}}) {
     t.add(std::string(name) + "(shape: T) -> (output: dtype); seed: int = 0; seed2: int = 0; dtype: " +
           kFloats + "; T: {int32, int64}; stateful")
-        .shape(drawn_shape)
+        .shape(sizes_from_input)
         .host({"shape"})
         .tag(tag);
   }

@@ -13,6 +13,15 @@ void register_linalg_diag_cpu_kernels();
 void register_linalg_solve_cpu_kernels();
 void register_linalg_factor_cpu_kernels();
 
+// Sizes of the matrices in the last two axes, and how many there are.
+inline int64_t rows_of(const View& v) { return v.dim(v.rank() - 2); }
+inline int64_t cols_of(const View& v) { return v.dim(v.rank() - 1); }
+inline int64_t count_of(const View& v) {
+  int64_t n = 1;
+  for (int i = 0; i < v.rank() - 2; ++i) n *= v.dim(i);
+  return n;
+}
+
 // Calls f(i, workspace) for each matrix of a batch: matrices side by side on the threads when there are
 // several small ones, else one after another, each on all threads. Either way gives the same bits. `cost` is
 // in multiply-adds.

@@ -13,14 +13,6 @@ namespace {
 
 constexpr DTypeSet kTypes = set_of(DType::kFloat32, DType::kFloat64);
 
-int64_t rows_of(const View& v) { return v.dim(v.rank() - 2); }
-int64_t cols_of(const View& v) { return v.dim(v.rank() - 1); }
-int64_t count_of(const View& v) {
-  int64_t n = 1;
-  for (int i = 0; i < v.rank() - 2; ++i) n *= v.dim(i);
-  return n;
-}
-
 template <class T>
 void fill_nan(T* x, int64_t n) {
   if (x) std::fill_n(x, n, std::numeric_limits<T>::quiet_NaN());

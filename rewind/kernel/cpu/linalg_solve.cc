@@ -19,14 +19,6 @@ void by_type(KernelContext& ctx, DType dtype, F&& f) {
   if (!dispatch<kTypes>(dtype, f)) ctx.fail_dtype(dtype);
 }
 
-int64_t rows_of(const View& v) { return v.dim(v.rank() - 2); }
-int64_t cols_of(const View& v) { return v.dim(v.rank() - 1); }
-int64_t count_of(const View& v) {
-  int64_t n = 1;
-  for (int i = 0; i < v.rank() - 2; ++i) n *= v.dim(i);
-  return n;
-}
-
 template <class T>
 constexpr T kNan = std::numeric_limits<T>::quiet_NaN();
 
