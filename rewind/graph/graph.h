@@ -1,0 +1,98 @@
+// The IR: a list of nodes in program order. Every node is a row of the op table; its inputs are values that
+// arguments or earlier nodes made, so a walk from the front meets every value before its uses. Effects
+// (stateful nodes) happen in the order of the list. Functions in attributes (the branches of If, the body of
+// While) are graphs of their own: what they use from outside is among their arguments.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "rewind/op/attrs.h"
+#include "rewind/op/op.h"
+
+namespace rw {
+
+using ValueId = int32_t;
+using NodeId = int32_t;
+
+struct GraphValue {
+  DType dtype = DType::kInvalid;
+  Shape shape;         // sizes and even the rank may be unknown
+  NodeId node = -1;    // who makes it; -1 for an argument
+  int32_t index = 0;   // which output of the node, or which argument
+  HostTensor known{};  // the value itself, where it is known before running (data is null elsewhere)
+};
+
+struct Node {
+  const Op* op = nullptr;
+  Attrs attrs;
+  SmallVector<ValueId, 3> inputs;
+  SmallVector<ValueId, 1> outputs;
+  std::string name;                 // unique in the graph; empty until somebody asks: see Graph::name_of
+  std::shared_ptr<const void> site;  // where the user's code made it: see tensor/call_site.h
+};
+
+class Graph final : public FunctionBody {
+ public:
+  std::string name = "graph";
+
+  // ---- building
+  ValueId add_argument(DType dtype, Shape shape, std::string arg_name = {});
+  // Adds a node behind all others. Checks the call against the row, runs the shape rule, and finds the value
+  // where it is small, of integers and follows from known ones. Throws as the eager op would.
+  NodeId add_node(const Op& op, const Attrs& attrs, std::span<const ValueId> inputs);
+  // The same with the outputs' types and shapes given: for passes, which know them.
+  NodeId add_node(const Op& op, const Attrs& attrs, std::span<const ValueId> inputs,
+                  std::span<const DType> dtypes, std::span<const Shape> shapes);
+  ValueId add_constant(const HostTensor& value);
+
+  // ---- looking
+  const std::vector<Node>& nodes() const { return nodes_; }
+  const Node& node(NodeId id) const { return nodes_[size_t(id)]; }
+  Node& node(NodeId id) { return nodes_[size_t(id)]; }
+  size_t num_values() const { return values_.size(); }
+  const GraphValue& value(ValueId id) const { return values_[size_t(id)]; }
+  GraphValue& value(ValueId id) { return values_[size_t(id)]; }
+  // The node that makes a value; nullptr for an argument.
+  const Node* producer(ValueId id) const {
+    const NodeId n = value(id).node;
+    return n < 0 ? nullptr : &nodes_[size_t(n)];
+  }
+
+  std::vector<ValueId> arguments;
+  std::vector<std::string> argument_names;  // one each; may be empty
+  std::vector<ValueId> outputs;
+
+  // A name like "MatMul_1", unique in this graph.
+  std::string name_of(NodeId id) const;
+  // One line a node: "%5 float32(2, 3) = MatMul(%1, %2) {transpose_b=true}".
+  std::string to_string() const;
+
+ private:
+  std::vector<Node> nodes_;
+  std::vector<GraphValue> values_;
+};
+
+// Throws InternalError that names the node and the rule when the graph is not well formed: inputs before
+// their uses, types and shapes as the rows say, functions that fit their callers.
+void verify(const Graph& graph);
+
+// What a node may do besides computing its outputs.
+struct Effects {
+  bool reads = false;   // state: variables, random streams
+  bool writes = false;  // state
+  bool other = false;   // prints, asserts, host functions: always happen, in order
+  bool any() const { return reads || writes || other; }
+  bool must_run() const { return writes || other; }
+};
+// Looks into functions in attributes too.
+Effects effects_of(const Op& op, const Attrs& attrs);
+inline Effects effects_of(const Node& node) { return effects_of(*node.op, node.attrs); }
+
+// The graph in a func attribute; throws InternalError when it is something else.
+const Graph& graph_of(const AttrValue& function);
+std::shared_ptr<const Graph> graph_ref(const AttrValue& function);
+
+}  // namespace rw
