@@ -17,12 +17,19 @@ namespace rw {
 using ValueId = int32_t;
 using NodeId = int32_t;
 
+// What is known of the variable behind a resource.
+struct VariableSpec {
+  DType dtype = DType::kInvalid;
+  Shape shape;
+};
+
 struct GraphValue {
   DType dtype = DType::kInvalid;
   Shape shape;         // sizes and even the rank may be unknown
   NodeId node = -1;    // who makes it; -1 for an argument
   int32_t index = 0;   // which output of the node, or which argument
   HostTensor known{};  // the value itself, where it is known before running (data is null elsewhere)
+  std::shared_ptr<const VariableSpec> variable{};  // of a resource
 };
 
 struct Node {
@@ -65,6 +72,11 @@ class Graph final : public FunctionBody {
   std::vector<std::string> argument_names;  // one each; may be empty
   std::vector<ValueId> outputs;
 
+  const std::string& body_name() const override { return name; }
+  std::vector<DType> input_types() const override;
+  std::vector<DType> output_types() const override;
+  std::vector<Shape> output_shapes() const override;
+
   // A name like "MatMul_1", unique in this graph.
   std::string name_of(NodeId id) const;
   // One line a node: "%5 float32(2, 3) = MatMul(%1, %2) {transpose_b=true}".
@@ -92,7 +104,17 @@ Effects effects_of(const Op& op, const Attrs& attrs);
 inline Effects effects_of(const Node& node) { return effects_of(*node.op, node.attrs); }
 
 // The graph in a func attribute; throws InternalError when it is something else.
-const Graph& graph_of(const AttrValue& function);
-std::shared_ptr<const Graph> graph_ref(const AttrValue& function);
+const Graph& graph_of(const FunctionBody& body);
+std::shared_ptr<const Graph> graph_ref(const BodyRef& body);
+std::shared_ptr<const Graph> graph_attr(const Node& node, std::string_view name);
+// Calls f(const BodyRef&) for every function among the attributes.
+template <class F>
+void for_each_body(const Attrs& attrs, F&& f) {
+  for (const std::pair<std::string, AttrValue>& attr : attrs) {
+    if (const BodyRef* one = attr.second.get_if<BodyRef>()) f(*one);
+    if (const std::vector<BodyRef>* list = attr.second.get_if<std::vector<BodyRef>>())
+      for (const BodyRef& body : *list) f(body);
+  }
+}
 
 }  // namespace rw

@@ -22,7 +22,7 @@ std::string text_of(const Shape& v) { return v.to_string(); }
 std::string text_of(const HostTensor& v) {
   return "tensor of " + std::string(name_of(v.dtype)) + v.shape.to_string();
 }
-std::string text_of(const std::shared_ptr<const FunctionBody>&) { return "function"; }
+std::string text_of(const BodyRef& v) { return v ? v->body_name() : "no function"; }
 template <class T>
 std::string text_of(const std::vector<T>& list) {
   std::string text = "[";

@@ -25,18 +25,23 @@ struct HostTensor {
   std::shared_ptr<const void> data;  // elements in row-major order
 };
 
-// The body of a function-valued attribute (then_branch, cond, f). The graph room derives from it.
+// The body of a function-valued attribute (then_branch, cond, f): a graph. What shape rules need of it.
 class FunctionBody {
  public:
   virtual ~FunctionBody() = default;
+  virtual const std::string& body_name() const = 0;
+  virtual std::vector<DType> input_types() const = 0;
+  virtual std::vector<DType> output_types() const = 0;
+  virtual std::vector<Shape> output_shapes() const = 0;
 };
+using BodyRef = std::shared_ptr<const FunctionBody>;
 
 class AttrValue {
  public:
   using Variant =
       std::variant<int64_t, double, bool, std::string, DType, Shape, HostTensor,
-                   std::shared_ptr<const FunctionBody>, std::vector<int64_t>, std::vector<double>,
-                   std::vector<bool>, std::vector<std::string>, std::vector<DType>, std::vector<Shape>>;
+                   BodyRef, std::vector<int64_t>, std::vector<double>, std::vector<bool>,
+                   std::vector<std::string>, std::vector<DType>, std::vector<Shape>, std::vector<BodyRef>>;
 
   template <class T>
     requires(std::integral<T> && !std::same_as<T, bool>)
@@ -56,7 +61,8 @@ class AttrValue {
   AttrValue(std::vector<std::string> v) : value_(std::move(v)) {}             // NOLINT
   AttrValue(std::vector<DType> v) : value_(std::move(v)) {}                   // NOLINT
   AttrValue(std::vector<Shape> v) : value_(std::move(v)) {}                   // NOLINT
-  AttrValue(std::shared_ptr<const FunctionBody> v) : value_(std::move(v)) {}  // NOLINT
+  AttrValue(BodyRef v) : value_(std::move(v)) {}                              // NOLINT
+  AttrValue(std::vector<BodyRef> v) : value_(std::move(v)) {}                 // NOLINT
 
   template <class T>
   const T* get_if() const {

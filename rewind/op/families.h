@@ -17,4 +17,5 @@
   X(training)             \
   X(string)               \
   X(state)                \
+  X(control)              \
   X(effect)

@@ -25,6 +25,7 @@ bool has_kind(const AttrDef& def, const AttrValue& value) {
       case AttrType::kString: return value.get_if<std::vector<std::string>>();
       case AttrType::kType: return value.get_if<std::vector<DType>>();
       case AttrType::kShape: return value.get_if<std::vector<Shape>>();
+      case AttrType::kFunc: return value.get_if<std::vector<BodyRef>>();
       default: return false;
     }
   }
@@ -36,7 +37,7 @@ bool has_kind(const AttrDef& def, const AttrValue& value) {
     case AttrType::kType: return value.get_if<DType>();
     case AttrType::kShape: return value.get_if<Shape>();
     case AttrType::kTensor: return value.get_if<HostTensor>();
-    case AttrType::kFunc: return value.get_if<std::shared_ptr<const FunctionBody>>();
+    case AttrType::kFunc: return value.get_if<BodyRef>();
   }
   return false;
 }
@@ -185,6 +186,8 @@ RW_ATTR_AS(std::vector<double>, std::vector<double>)
 RW_ATTR_AS(std::vector<std::string>, std::vector<std::string>)
 RW_ATTR_AS(std::vector<DType>, std::vector<DType>)
 RW_ATTR_AS(std::vector<Shape>, std::vector<Shape>)
+RW_ATTR_AS(BodyRef, BodyRef)
+RW_ATTR_AS(std::vector<BodyRef>, std::vector<BodyRef>)
 #undef RW_ATTR_AS
 
 SmallVector<int, 4> split_inputs(const Op& op, size_t num_inputs, const Attrs& attrs) {

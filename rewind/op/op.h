@@ -66,6 +66,7 @@ struct Op {
   bool aggregate = false;
   bool view = false;         // output 0 is input 0 under another shape: no kernel, shared storage
   bool shares = false;       // outputs may be parts of an input: see runtime/share_ops.h
+  bool runtime = false;      // runs in the runtime itself, on values: control flow, calls, lists
   bool elementwise = false;  // each output element depends on the inputs' elements at its (broadcast) place
   bool simple = true;        // no list arguments: inputs and arguments are the same sequence
   ShapeRule shape_rule = nullptr;
@@ -107,6 +108,10 @@ template <>
 std::vector<DType> attr_as(const Op&, const Attrs&, std::string_view);
 template <>
 std::vector<Shape> attr_as(const Op&, const Attrs&, std::string_view);
+template <>
+BodyRef attr_as(const Op&, const Attrs&, std::string_view);
+template <>
+std::vector<BodyRef> attr_as(const Op&, const Attrs&, std::string_view);
 template <>
 HostTensor attr_as(const Op&, const Attrs&, std::string_view);
 

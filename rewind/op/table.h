@@ -39,6 +39,10 @@ class OpBuilder {
     op_.shares = true;
     return *this;
   }
+  OpBuilder& runtime() {
+    op_.runtime = true;
+    return *this;
+  }
   OpBuilder& elementwise() {
     op_.elementwise = true;
     return *this;

@@ -8,6 +8,7 @@
 #include "rewind/base/error.h"
 #include "rewind/kernel/kernel.h"
 #include "rewind/op/table.h"
+#include "rewind/runtime/evaluate.h"
 #include "rewind/runtime/host_function.h"
 #include "rewind/runtime/share_ops.h"
 #include "rewind/runtime/state_ops.h"
@@ -87,6 +88,7 @@ const RuntimeEntry* runtime_entry(const Op& op) {
     register_state_runtime_kernels();
     register_share_rules();
     register_host_function_kernel();
+    register_control_runtime_kernels();
   });
   return static_cast<const RuntimeEntry*>(op.rule(RuleSlot::kRuntimeKernel));
 }
@@ -132,7 +134,7 @@ ValueList run_eager(const Op& op, const Attrs& attrs, std::span<const Value* con
     out.size = out.shape.num_elements();
     return outputs;
   }
-  if (op.stateful) {
+  if (op.stateful || op.runtime) {
     if (const RuntimeEntry* entry = runtime_entry(op)) {
       entry->run(op, attrs, inputs, outputs);
       return outputs;

@@ -1,0 +1,39 @@
+#include "rewind/base/error.h"
+#include "rewind/graph/graph.h"
+
+namespace rw {
+namespace {
+
+[[noreturn]] void fail(const Graph& g, NodeId id, const std::string& rule) {
+  fail_internal(__FILE__, __LINE__, ("graph " + g.name + ", node " + g.name_of(id) + ": " + rule).c_str());
+}
+
+void verify_node(const Graph& g, NodeId id) {
+  const Node& n = g.node(id);
+  DTypeVector types;
+  for (const ValueId v : n.inputs) {
+    if (v < 0 || size_t(v) >= g.num_values()) fail(g, id, "its inputs exist");
+    if (g.value(v).node >= id) fail(g, id, "its inputs are made before it");
+    types.push_back(g.value(v).dtype);
+  }
+  DTypeVector outputs;
+  check_call(*n.op, types.data(), types.size(), n.attrs, &outputs);
+  if (outputs.size() != n.outputs.size()) fail(g, id, "it has the outputs of its row");
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    const GraphValue& v = g.value(n.outputs[i]);
+    if (v.node != id || v.index != int32_t(i)) fail(g, id, "its outputs point back to it");
+    if (v.dtype != outputs[i]) fail(g, id, "its outputs have the types of its row");
+  }
+  for_each_body(n.attrs, [](const BodyRef& body) { verify(graph_of(*body)); });
+}
+
+}  // namespace
+
+void verify(const Graph& g) {
+  for (size_t i = 0; i < g.nodes().size(); ++i) verify_node(g, NodeId(i));
+  for (const ValueId v : g.outputs)
+    if (v < 0 || size_t(v) >= g.num_values())
+      fail_internal(__FILE__, __LINE__, ("graph " + g.name + ": its outputs exist").c_str());
+}
+
+}  // namespace rw

@@ -1,0 +1,103 @@
+// Control flow and calls: ops whose bodies are functions.
+#include "rewind/base/error.h"
+#include "rewind/op/table.h"
+
+namespace rw {
+namespace {
+
+// The most that is true of both.
+Shape common(const Shape& a, const Shape& b) {
+  if (!a.has_rank() || !b.has_rank() || a.rank() != b.rank()) return Shape::unknown_rank();
+  Shape out = a;
+  for (int k = 0; k < a.rank(); ++k)
+    if (a[k] != b[k]) out.set(k, Shape::kUnknown);
+  return out;
+}
+
+void check_arguments(ShapeContext& ctx, const FunctionBody& body, const char* what, int first) {
+  const std::vector<DType> wanted = body.input_types();
+  bool fits = wanted.size() == size_t(ctx.num_inputs() - first);
+  for (size_t i = 0; fits && i < wanted.size(); ++i) fits = wanted[i] == ctx.dtype(int(i) + first);
+  if (!fits) ctx.fail(std::string(what) + " does not take these inputs: it has " + std::to_string(wanted.size()) +
+                      " arguments, " + std::to_string(ctx.num_inputs() - first) + " are given, or types differ");
+}
+
+void set_outputs(ShapeContext& ctx, const std::vector<Shape>& shapes) {
+  if (shapes.size() != size_t(ctx.num_outputs()))
+    ctx.fail("the function gives " + std::to_string(shapes.size()) + " results, the op has " +
+             std::to_string(ctx.num_outputs()));
+  for (int i = 0; i < ctx.num_outputs(); ++i) ctx.output(i, shapes[size_t(i)]);
+}
+
+void branches(ShapeContext& ctx, const std::vector<BodyRef>& bodies) {
+  std::vector<Shape> shapes;
+  for (size_t b = 0; b < bodies.size(); ++b) {
+    check_arguments(ctx, *bodies[b], "a branch", 1);
+    const std::vector<Shape> own = bodies[b]->output_shapes();
+    if (bodies[b]->output_types() != bodies[0]->output_types() || own.size() != bodies[0]->output_types().size())
+      ctx.fail("all branches must give results of the same types");
+    if (b == 0) shapes = own;
+    else for (size_t i = 0; i < own.size(); ++i) shapes[i] = common(shapes[i], own[i]);
+  }
+  set_outputs(ctx, shapes);
+}
+
+void if_shape(ShapeContext& ctx) {
+  branches(ctx, {ctx.attr<BodyRef>("then_branch"), ctx.attr<BodyRef>("else_branch")});
+}
+void case_shape(ShapeContext& ctx) { branches(ctx, ctx.attr<std::vector<BodyRef>>("branches")); }
+
+void while_shape(ShapeContext& ctx) {
+  const auto body = ctx.attr<BodyRef>("body");
+  check_arguments(ctx, *body, "body", 0);
+  check_arguments(ctx, *ctx.attr<BodyRef>("cond"), "cond", 0);
+  const std::vector<Shape> shapes = body->output_shapes();
+  if (shapes.size() != size_t(ctx.num_inputs()) || body->output_types() != body->input_types())
+    ctx.fail("body must give one result for each loop variable, of its type");
+  // What the user said of the loop variables; otherwise what is true before and after an iteration.
+  const auto said = ctx.attr<std::vector<Shape>>("output_shapes");
+  for (int i = 0; i < ctx.num_outputs(); ++i)
+    ctx.output(i, said.empty() ? common(ctx.input(i), shapes[size_t(i)]) : said[size_t(i)]);
+}
+
+void call_shape(ShapeContext& ctx) {
+  const auto body = ctx.attr<BodyRef>("f");
+  check_arguments(ctx, *body, "f", 0);
+  set_outputs(ctx, body->output_shapes());
+}
+
+}  // namespace
+
+void register_control_ops(OpTable& t) {
+  const std::string types = "Tin: list(type) >= 0; Tout: list(type) >= 0; ";
+  const std::string shapes = "output_shapes: list(shape) = []";
+  for (const bool stateful : {false, true}) {
+    const std::string prefix = stateful ? "" : "Stateless";
+    const std::string flag = stateful ? "; stateful" : "";
+    t.add(prefix + "If(cond: Tcond, input: Tin) -> (output: Tout); Tcond: type; " + types +
+          "then_branch: func; else_branch: func; " + shapes + flag)
+        .shape(if_shape)
+        .host({"cond"})
+        .runtime()
+        .tag("cond");
+    t.add(prefix + "Case(branch_index: int32, input: Tin) -> (output: Tout); " + types +
+          "branches: list(func) >= 1; " + shapes + flag)
+        .shape(case_shape)
+        .host({"branch_index"})
+        .runtime()
+        .tag("switch_case");
+    t.add(prefix + "While(input: T) -> (output: T); T: list(type) >= 0; cond: func; body: func; " + shapes +
+          "; parallel_iterations: int = 10" + flag)
+        .shape(while_shape)
+        .runtime()
+        .tag("while_loop");
+    t.add(std::string(stateful ? "StatefulPartitionedCall" : "PartitionedCall") +
+          "(args: Tin) -> (output: Tout); " + types +
+          "f: func; config: string = ''; config_proto: string = ''; executor_type: string = ''" + flag)
+        .shape(call_shape)
+        .runtime()
+        .tag("function");
+  }
+}
+
+}  // namespace rw

@@ -1,0 +1,18 @@
+// The reference evaluator: runs a graph node by node with the eager kernels, in program order. It is the meaning
+// of a graph: compiled programs are tested against it, and it runs what the compiler leaves to it.
+#pragma once
+
+#include <span>
+
+#include "rewind/graph/graph.h"
+#include "rewind/runtime/eager.h"
+
+namespace rw {
+
+// One input per argument. Values are freed behind their last use. Nodes that no output and no effect needs do
+// not run.
+ValueList evaluate(const Graph& graph, std::span<const Value* const> inputs);
+
+void register_control_runtime_kernels();
+
+}  // namespace rw

@@ -1,0 +1,99 @@
+// Tracing: while a TraceScope lives on a thread, every op of that thread becomes a node of its trace's graph, and
+// the tensors that come back stand for values of that graph. What the ops use from outside is captured: it
+// becomes an argument behind the others, in the order of first use. Small constants are copied into the graph
+// instead.
+#pragma once
+
+#include <memory>
+#include <unordered_map>
+#include <vector>
+
+#include "rewind/graph/graph.h"
+#include "rewind/tensor/apply.h"
+#include "rewind/tensor/tensor_impl.h"
+#include "rewind/tensor/variable.h"
+
+namespace rw {
+
+class Trace : public RefCounted {
+ public:
+  explicit Trace(std::string name);
+  friend void destroy(Trace* trace) { delete trace; }
+
+  // Arguments come first: none may be added once something was captured.
+  Tensor add_argument(DType dtype, const Shape& shape, std::string name = {});
+  // The value that a tensor has in this graph: captures it if it is from outside.
+  ValueId value_of(const Tensor& tensor);
+  // A tensor that stands for the value.
+  Tensor symbol(ValueId id);
+  Tensors add(const Op& op, TensorPointers inputs, const Attrs& attrs);
+  // Ends the trace with these results. Tensors of the trace cannot be used any more.
+  void finish(std::span<const Tensor> results);
+
+  Graph& graph() { return *graph_; }
+  std::shared_ptr<const Graph> graph_ref() const { return graph_; }
+  bool open() const { return open_; }
+  // What was captured, one per argument behind the first num_arguments().
+  const std::vector<Tensor>& captures() const { return captures_; }
+  size_t num_arguments() const { return num_arguments_; }
+  Trace* outer() const { return outer_; }
+  // Variables that were read or written here or in traces inside, each once, in order.
+  const std::vector<Variable>& variables() const { return variables_; }
+  void note_variable(const Variable& variable);
+
+ private:
+  friend class TraceScope;
+  std::shared_ptr<Graph> graph_;
+  Trace* outer_ = nullptr;
+  bool open_ = true;
+  size_t num_arguments_ = 0;
+  std::vector<Tensor> captures_;
+  std::unordered_map<const TensorImpl*, ValueId> known_;  // captures and constants by tensor
+  std::vector<Tensor> kept_;                              // keeps the keys of known_ alive
+  std::vector<Variable> variables_;
+  std::unordered_map<const void*, size_t> variable_index_;
+};
+
+// A tensor of a trace. It keeps its trace alive, so that a late use is an error and not a crash.
+struct SymbolImpl : TensorImpl {
+  Ref<Trace> trace;
+  ValueId value = -1;
+};
+
+// Traces on this thread until it dies. Tapes and batches from outside do not hear what happens inside.
+class TraceScope {
+ public:
+  explicit TraceScope(Trace& trace);
+  ~TraceScope();
+  TraceScope(const TraceScope&) = delete;
+  TraceScope& operator=(const TraceScope&) = delete;
+
+ private:
+  ThreadState* state_;
+  void* saved_[3];
+  int saved_depth_;
+};
+
+// Runs eagerly, and hears nothing, until it dies: initial values of variables that are made in a trace.
+class OutsideTraces {
+ public:
+  OutsideTraces();
+  ~OutsideTraces();
+  OutsideTraces(const OutsideTraces&) = delete;
+  OutsideTraces& operator=(const OutsideTraces&) = delete;
+
+ private:
+  Trace* trace_;
+  void* recorders_;
+  int depth_;
+};
+
+bool is_symbol(const Tensor& tensor);
+// Whether this thread is tracing.
+Trace* current_trace();
+
+// Runs the nodes of a graph through apply, one by one, on these inputs: inlines it into a trace, or makes its
+// ops heard by tapes and batching. One input per argument.
+std::vector<Tensor> replay(const Graph& graph, std::span<const Tensor> inputs);
+
+}  // namespace rw
