@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Installs the Debian packages the project needs, if any is missing. usage: tools/setup.sh [extra packages...]
 set -euo pipefail
-packages=(g++ cmake ninja-build ccache mold python3 libdnnl-dev liblapacke-dev liblapack-dev libgtest-dev
+packages=(g++ cmake ninja-build ccache mold python3 libdnnl-dev liblapacke-dev liblapack-dev libprotozero-dev libgtest-dev
           dataset-fashion-mnist zlib1g-dev "$@")
 missing=()
 for p in "${packages[@]}"; do
