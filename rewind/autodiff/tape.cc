@@ -5,6 +5,7 @@
 #include "rewind/autodiff/grad_ops.h"
 #include "rewind/base/error.h"
 #include "rewind/tensor/tensor_impl.h"
+#include "rewind/tensor/trace.h"
 #include "rewind/tensor/variable_watch.h"
 
 namespace rw {
@@ -14,8 +15,12 @@ std::atomic<uint32_t> g_serial{1};
 
 // Every tape of this thread that is recording and made at this batching depth or outside hears of reads.
 void variable_was_read(const Variable& variable) {
-  for (Recorder* r = thread_state().recorders; r; r = r->outer)
-    if (auto* tape = dynamic_cast<Tape*>(r); tape && !tape->paused) tape->on_variable_read(variable);
+  auto tell = [&](Recorder* list) {
+    for (Recorder* r = list; r; r = r->outer)
+      if (auto* tape = dynamic_cast<Tape*>(r); tape && !tape->paused) tape->on_variable_read(variable);
+  };
+  tell(thread_state().recorders);
+  for (const Trace* t = thread_state().trace; t && t->part_of_outer; t = t->outer()) tell(t->hidden_recorders());
 }
 
 bool keeps(uint32_t mask, size_t i) { return (mask >> (i < 31 ? i : 31)) & 1; }

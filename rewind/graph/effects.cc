@@ -5,13 +5,15 @@
 namespace rw {
 namespace {
 
-bool starts_with(std::string_view text, std::string_view prefix) { return text.substr(0, prefix.size()) == prefix; }
+bool starts_with(std::string_view text, std::string_view prefix) {
+  return text.substr(0, prefix.size()) == prefix;
+}
 
 Effects own_effects(const Op& op) {
   if (!op.stateful) return {};
   const std::string_view name = op.name;
-  for (const std::string_view reader : {"ReadVariableOp", "ResourceGather", "ResourceGatherNd", "VariableShape",
-                                        "VarIsInitializedOp", "VarHandleOp", "Empty"})
+  for (const std::string_view reader : {"ReadVariableOp", "ResourceGather", "ResourceGatherNd",
+                                        "VariableShape", "VarIsInitializedOp", "VarHandleOp", "Empty"})
     if (name == reader) return {.reads = true};
   // Draws from a stream advance it, but nobody misses a draw that is not used.
   if (starts_with(name, "Random") || name == "Multinomial" || name == "TruncatedNormal" ||

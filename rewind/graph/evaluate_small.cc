@@ -25,7 +25,8 @@ HostTensor from_shape(const Op& op, const Attrs& attrs, const View& x) {
   SmallVector<int64_t, 8> list;
   if (is_rank) list.push_back(x.shape->rank());
   else if (is_size) list.push_back(x.shape->num_elements());
-  else for (const int64_t d : *x.shape) list.push_back(d);
+  else
+    for (const int64_t d : *x.shape) list.push_back(d);
   HostTensor t = allocate_host(dtype, is_rank || is_size ? Shape{} : Shape{int64_t(list.size())});
   void* data = const_cast<void*>(t.data.get());
   for (size_t i = 0; i < list.size(); ++i) {

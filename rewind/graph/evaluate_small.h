@@ -1,5 +1,5 @@
-// Values that are known before running: sizes and axes that follow from constants. Small integer results only,
-// so that building a graph never does the graph's work.
+// Values that are known before running: sizes and axes that follow from constants. Small integer results
+// only, so that building a graph never does the graph's work.
 #pragma once
 
 #include <span>

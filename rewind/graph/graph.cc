@@ -54,7 +54,8 @@ NodeId Graph::add_node(const Op& op, const Attrs& attrs, std::span<const ValueId
   ShapeContext ctx(op, attrs, views.data(), n, shapes.data(), shapes.size());
   op.shape_rule(ctx);
   if (n > 0 && value(inputs[0]).variable) refine_by_variable(*this, op, inputs, shapes.data());
-  const NodeId id = add_node(op, attrs, inputs, {dtypes.data(), dtypes.size()}, {shapes.data(), shapes.size()});
+  const NodeId id =
+      add_node(op, attrs, inputs, {dtypes.data(), dtypes.size()}, {shapes.data(), shapes.size()});
   if (dtypes.size() == 1 && !op.stateful) {
     GraphValue& out = value(node(id).outputs[0]);
     out.known = evaluate_small(op, attrs, {views.data(), n}, out.dtype, out.shape);
@@ -84,8 +85,8 @@ NodeId Graph::add_node(const Op& op, const Attrs& attrs, std::span<const ValueId
 
 ValueId Graph::add_constant(const HostTensor& tensor) {
   static const Op& op = find_op("Const");
-  const NodeId id = add_node(op, {{"value", tensor}, {"dtype", tensor.dtype}}, {}, {{tensor.dtype}},
-                             {{tensor.shape}});
+  const NodeId id =
+      add_node(op, {{"value", tensor}, {"dtype", tensor.dtype}}, {}, {{tensor.dtype}}, {{tensor.shape}});
   value(node(id).outputs[0]).known = tensor;
   return node(id).outputs[0];
 }

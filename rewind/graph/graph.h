@@ -37,7 +37,7 @@ struct Node {
   Attrs attrs;
   SmallVector<ValueId, 3> inputs;
   SmallVector<ValueId, 1> outputs;
-  std::string name;                 // unique in the graph; empty until somebody asks: see Graph::name_of
+  std::string name;                  // unique in the graph; empty until somebody asks: see Graph::name_of
   std::shared_ptr<const void> site;  // where the user's code made it: see tensor/call_site.h
 };
 

@@ -18,8 +18,9 @@ void check_arguments(ShapeContext& ctx, const FunctionBody& body, const char* wh
   const std::vector<DType> wanted = body.input_types();
   bool fits = wanted.size() == size_t(ctx.num_inputs() - first);
   for (size_t i = 0; fits && i < wanted.size(); ++i) fits = wanted[i] == ctx.dtype(int(i) + first);
-  if (!fits) ctx.fail(std::string(what) + " does not take these inputs: it has " + std::to_string(wanted.size()) +
-                      " arguments, " + std::to_string(ctx.num_inputs() - first) + " are given, or types differ");
+  if (!fits)
+    ctx.fail(std::string(what) + " does not take these inputs: it has " + std::to_string(wanted.size()) +
+             " arguments, " + std::to_string(ctx.num_inputs() - first) + " are given, or types differ");
 }
 
 void set_outputs(ShapeContext& ctx, const std::vector<Shape>& shapes) {
@@ -34,10 +35,12 @@ void branches(ShapeContext& ctx, const std::vector<BodyRef>& bodies) {
   for (size_t b = 0; b < bodies.size(); ++b) {
     check_arguments(ctx, *bodies[b], "a branch", 1);
     const std::vector<Shape> own = bodies[b]->output_shapes();
-    if (bodies[b]->output_types() != bodies[0]->output_types() || own.size() != bodies[0]->output_types().size())
+    if (bodies[b]->output_types() != bodies[0]->output_types() ||
+        own.size() != bodies[0]->output_types().size())
       ctx.fail("all branches must give results of the same types");
     if (b == 0) shapes = own;
-    else for (size_t i = 0; i < own.size(); ++i) shapes[i] = common(shapes[i], own[i]);
+    else
+      for (size_t i = 0; i < own.size(); ++i) shapes[i] = common(shapes[i], own[i]);
   }
   set_outputs(ctx, shapes);
 }

@@ -1,5 +1,5 @@
-// The reference evaluator: runs a graph node by node with the eager kernels, in program order. It is the meaning
-// of a graph: compiled programs are tested against it, and it runs what the compiler leaves to it.
+// The reference evaluator: runs a graph node by node with the eager kernels, in program order. It is the
+// meaning of a graph: compiled programs are tested against it, and it runs what the compiler leaves to it.
 #pragma once
 
 #include <span>

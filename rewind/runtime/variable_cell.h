@@ -12,10 +12,13 @@ namespace rw {
 
 class VariableCell final : public Object {
  public:
-  explicit VariableCell(std::string name) : name(std::move(name)) {}
+  explicit VariableCell(std::string name, DType dtype = DType::kInvalid, Shape shape = Shape::unknown_rank())
+      : name(std::move(name)), dtype(dtype), shape(std::move(shape)) {}
   std::string describe() const override { return "<ResourceHandle of variable " + name + ">"; }
 
   const std::string name;
+  const DType dtype;  // what values must be; kInvalid and unknown where the maker did not say
+  const Shape shape;
   std::mutex mutex;  // guards value
   Value value;       // dtype kInvalid before the first assignment
 

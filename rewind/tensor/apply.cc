@@ -6,6 +6,7 @@
 #include "rewind/runtime/eager.h"
 #include "rewind/tensor/tensor_impl.h"
 #include "rewind/tensor/thread_state.h"
+#include "rewind/tensor/trace.h"
 
 namespace rw {
 namespace {
@@ -14,8 +15,12 @@ constinit thread_local ThreadState t_state;
 std::atomic<BatchHook> g_batch_hook{nullptr};
 
 Tensors run(const Op& op, TensorPointers inputs, const Attrs& attrs) {
+  if (t_state.trace) [[unlikely]] return t_state.trace->add(op, inputs, attrs);
   SmallVector<const Value*, 4> values(inputs.size());
-  for (size_t i = 0; i < inputs.size(); ++i) values[i] = inputs[i]->impl();
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    values[i] = inputs[i]->impl();
+    if (inputs[i]->impl()->kind == TensorKind::kSymbol) [[unlikely]] fail_stale_symbol(*inputs[i]->impl());
+  }
   ValueList results = run_eager(op, attrs, {values.data(), values.size()});
   Tensors outputs;
   outputs.reserve(results.size());

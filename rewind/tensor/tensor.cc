@@ -68,9 +68,8 @@ std::string Tensor::device() const {
 const void* Tensor::host_data() const {
   const TensorImpl& impl = checked(impl_);
   if (impl.kind == TensorKind::kSymbol) {
-    fail_precondition("tensor",
-                      "a traced tensor of shape " + shape().to_string() +
-                          " has no value while its function is traced; return it, or use rw::print");
+    if (const void* known = known_data(impl)) return known;
+    fail_symbol_value(impl, "return it from the function and read it outside, or print it with rw::print");
   }
   if (impl.kind == TensorKind::kBatched) {
     fail_precondition("tensor",
@@ -94,6 +93,10 @@ void Tensor::check_item(DType wanted) const {
 }
 
 Tensor::operator bool() const {
+  if (checked(impl_).kind == TensorKind::kSymbol && !known_data(*impl_))
+    fail_symbol_value(*impl_,
+                      "so C++ cannot branch on it: use rw::cond, rw::while_loop or rw::where, or build the file with "
+                      "the AutoGraph tool");
   const void* data = host_data();
   if (size() != 1) {
     fail_invalid("bool", "only a tensor with one element is true or false: its shape is " +

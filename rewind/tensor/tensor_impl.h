@@ -14,6 +14,11 @@ enum class TensorKind : uint8_t {
   kBatched,  // `inner` has one more axis in front: the batch of vectorized_map level `level`
 };
 
+// Of traced tensors; in trace.cc.
+void destroy_symbol(TensorImpl* impl);
+const void* known_data(const TensorImpl& impl);  // nullptr while the value is not known
+[[noreturn]] void fail_symbol_value(const TensorImpl& impl, const char* cure);
+
 struct TensorImpl : RefCounted, Value {
   TensorKind kind = TensorKind::kEager;
   uint8_t level = 0;
@@ -28,7 +33,10 @@ struct TensorImpl : RefCounted, Value {
   explicit TensorImpl(Value&& value) : Value(std::move(value)) {}
   static void* operator new(size_t) { return Pool<TensorImpl>::take(); }
   static void operator delete(void* block) { Pool<TensorImpl>::give(block); }
-  friend void destroy(TensorImpl* impl) { delete impl; }
+  friend void destroy(TensorImpl* impl) {
+    if (impl->kind == TensorKind::kSymbol) destroy_symbol(impl);
+    else delete impl;
+  }
 };
 
 inline Tensor make_tensor(Value&& value) {

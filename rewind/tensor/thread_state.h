@@ -8,6 +8,7 @@
 namespace rw {
 
 class Gradient;
+class Trace;
 // Gradients of the outputs in, gradients of the inputs out: none where there is no derivative.
 using CustomBackward = std::function<std::vector<Gradient>(std::span<const Gradient>)>;
 
@@ -29,6 +30,7 @@ class Recorder {
 struct ThreadState {
   Recorder* recorders = nullptr;  // innermost first
   int depth = 0;                  // vectorized_map calls around this point
+  Trace* trace = nullptr;         // the innermost that is being made
 };
 
 ThreadState& thread_state();

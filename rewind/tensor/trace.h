@@ -1,7 +1,7 @@
-// Tracing: while a TraceScope lives on a thread, every op of that thread becomes a node of its trace's graph, and
-// the tensors that come back stand for values of that graph. What the ops use from outside is captured: it
-// becomes an argument behind the others, in the order of first use. Small constants are copied into the graph
-// instead.
+// Tracing: while a TraceScope lives on a thread, every op of that thread becomes a node of its trace's graph,
+// and the tensors that come back stand for values of that graph. What the ops use from outside is captured:
+// it becomes an argument behind the others, in the order of first use. Small constants are copied into the
+// graph instead.
 #pragma once
 
 #include <memory>
@@ -11,6 +11,7 @@
 #include "rewind/graph/graph.h"
 #include "rewind/tensor/apply.h"
 #include "rewind/tensor/tensor_impl.h"
+#include "rewind/tensor/thread_state.h"
 #include "rewind/tensor/variable.h"
 
 namespace rw {
@@ -39,12 +40,18 @@ class Trace : public RefCounted {
   Trace* outer() const { return outer_; }
   // Variables that were read or written here or in traces inside, each once, in order.
   const std::vector<Variable>& variables() const { return variables_; }
+  // Tapes and accumulators around the trace. They hear of variables that are read inside a branch or a loop's
+  // body.
+  Recorder* hidden_recorders() const { return hidden_; }
+  bool part_of_outer = false;  // a branch or a loop's body: what is used here is used by the trace around it
+  bool may_create_variables = true;  // only while a function is traced for the first time
   void note_variable(const Variable& variable);
 
  private:
   friend class TraceScope;
   std::shared_ptr<Graph> graph_;
   Trace* outer_ = nullptr;
+  Recorder* hidden_ = nullptr;
   bool open_ = true;
   size_t num_arguments_ = 0;
   std::vector<Tensor> captures_;
@@ -58,6 +65,8 @@ class Trace : public RefCounted {
 struct SymbolImpl : TensorImpl {
   Ref<Trace> trace;
   ValueId value = -1;
+  static void* operator new(size_t) { return Pool<SymbolImpl>::take(); }
+  static void operator delete(void* block) { Pool<SymbolImpl>::give(block); }
 };
 
 // Traces on this thread until it dies. Tapes and batches from outside do not hear what happens inside.
@@ -69,9 +78,7 @@ class TraceScope {
   TraceScope& operator=(const TraceScope&) = delete;
 
  private:
-  ThreadState* state_;
-  void* saved_[3];
-  int saved_depth_;
+  ThreadState saved_;
 };
 
 // Runs eagerly, and hears nothing, until it dies: initial values of variables that are made in a trace.
@@ -83,14 +90,19 @@ class OutsideTraces {
   OutsideTraces& operator=(const OutsideTraces&) = delete;
 
  private:
-  Trace* trace_;
-  void* recorders_;
-  int depth_;
+  ThreadState saved_;
 };
 
 bool is_symbol(const Tensor& tensor);
+// "the result of MatMul_3, float32(2, 2), of the function step".
+std::string describe_symbol(const TensorImpl& impl);
+[[noreturn]] void fail_stale_symbol(const TensorImpl& impl);
 // Whether this thread is tracing.
 Trace* current_trace();
+
+// The value of a traced tensor that no argument of its function reaches, computed now, outside the trace:
+// what the initial value of a variable must be. Throws FailedPreconditionError if it depends on an argument.
+Tensor value_outside(const Tensor& symbol);
 
 // Runs the nodes of a graph through apply, one by one, on these inputs: inlines it into a trace, or makes its
 // ops heard by tapes and batching. One input per argument.

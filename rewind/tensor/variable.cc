@@ -9,6 +9,7 @@
 #include "rewind/tensor/name_scope.h"
 #include "rewind/tensor/tensor_impl.h"
 #include "rewind/tensor/thread_state.h"
+#include "rewind/tensor/trace.h"
 #include "rewind/tensor/variable_watch.h"
 
 namespace rw {
@@ -28,6 +29,11 @@ const Variable::State& Variable::state() const {
 
 Variable::Variable(const Operand& initial_value, VariableOptions options) {
   const Tensor& initial = initial_value.tensor(options.dtype);
+  if (const Trace* trace = thread_state().trace; trace && !trace->may_create_variables) {
+    fail_precondition("Variable", "variable " + options.name +
+                                      " is created in a later trace of a function; make variables outside the "
+                                      "function, or on its first call only and keep them");
+  }
   if (options.dtype != DType::kInvalid && initial.dtype() != options.dtype)
     fail_invalid("Variable", "the initial value is " + std::string(name_of(initial.dtype())) + ", not " +
                                  std::string(name_of(options.dtype)) + "; rw::cast converts");
@@ -35,14 +41,15 @@ Variable::Variable(const Operand& initial_value, VariableOptions options) {
   if (!shape.compatible_with(initial.shape()))
     fail_invalid("Variable", "the initial value has shape " + initial.shape().to_string() +
                                  ", which does not fit " + shape.to_string());
+  const Tensor lifted = is_symbol(initial) ? value_outside(initial) : initial;
   const std::string name = current_name_scope() + options.name + ":0";
   Value handle = Value::allocate(cpu_device(), DType::kResource, {});
-  *static_cast<Ref<Object>*>(handle.data) = Ref<Object>::adopt(new VariableCell(name));
+  *static_cast<Ref<Object>*>(handle.data) = Ref<Object>::adopt(new VariableCell(name, initial.dtype(), shape));
   auto state = std::make_shared<State>(
       State{make_tensor(std::move(handle)), name, initial.dtype(), shape, options.trainable});
   state_ = state;
-  const StopRecording silent;
-  assign(initial);
+  const OutsideTraces outside;
+  assign(lifted);
 }
 
 const std::string& Variable::name() const { return state().name; }
@@ -51,15 +58,30 @@ const Shape& Variable::shape() const { return state().shape; }
 bool Variable::trainable() const { return state().trainable; }
 const Tensor& Variable::handle() const { return state().handle; }
 
+// Traces keep a list of the variables they use.
+static void note_in_traces(const Variable& v) {
+  for (Trace* t = thread_state().trace; t; t = t->part_of_outer ? t->outer() : nullptr) t->note_variable(v);
+}
+
+static void hear_read(const Variable& v) {
+  if (thread_state().trace) note_in_traces(v);
+  if (thread_state().recorders || thread_state().trace) watch_variable(v);
+}
+
+const Tensor& Variable::written() const {
+  if (thread_state().trace) note_in_traces(*this);
+  return state().handle;
+}
+
 Tensor Variable::value() const {
   const State& s = state();
-  if (thread_state().recorders) watch_variable(*this);
+  hear_read(*this);
   return apply_one(RW_OP("ReadVariableOp"), {&s.handle}, {{"dtype", s.dtype}});
 }
 
 Tensor Variable::sparse_read(const Operand& indices) const {
   const State& s = state();
-  if (thread_state().recorders) watch_variable(*this);
+  hear_read(*this);
   return apply_one(RW_OP("ResourceGather"), {&s.handle, &indices.tensor()}, {{"dtype", s.dtype}});
 }
 
@@ -72,26 +94,26 @@ const Variable& Variable::assign(const Operand& value) const {
   if (!s.shape.compatible_with(v.shape()))
     fail_invalid("assign", "variable " + s.name + " has shape " + s.shape.to_string() + ", the value has " +
                                v.shape().to_string());
-  apply(RW_OP("AssignVariableOp"), {&s.handle, &v});
+  apply(RW_OP("AssignVariableOp"), {&written(), &v});
   return *this;
 }
 
 const Variable& Variable::assign_add(const Operand& delta) const {
   const State& s = state();
-  apply(RW_OP("AssignAddVariableOp"), {&s.handle, &delta.tensor(s.dtype)});
+  apply(RW_OP("AssignAddVariableOp"), {&written(), &delta.tensor(s.dtype)});
   return *this;
 }
 
 const Variable& Variable::assign_sub(const Operand& delta) const {
   const State& s = state();
-  apply(RW_OP("AssignSubVariableOp"), {&s.handle, &delta.tensor(s.dtype)});
+  apply(RW_OP("AssignSubVariableOp"), {&written(), &delta.tensor(s.dtype)});
   return *this;
 }
 
 #define RW_SCATTER(method, op)                                                             \
   const Variable& Variable::method(const Operand& indices, const Operand& updates) const { \
     const State& s = state();                                                              \
-    apply(RW_OP(op), {&s.handle, &indices.tensor(), &updates.tensor(s.dtype)});            \
+    apply(RW_OP(op), {&written(), &indices.tensor(), &updates.tensor(s.dtype)});            \
     return *this;                                                                          \
   }
 RW_SCATTER(scatter_update, "ResourceScatterUpdate")

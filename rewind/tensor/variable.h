@@ -68,6 +68,7 @@ class Variable {
  private:
   struct State;
   const State& state() const;
+  const Tensor& written() const;  // the handle, for an op that writes
   std::shared_ptr<const State> state_;
 };
 

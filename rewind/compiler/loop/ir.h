@@ -8,8 +8,8 @@
 //         %1 f32 = Tanh(%0)
 //         store b1[64*i0 + i1] = %1
 //
-// Scalar ops are those of kernel/elementwise: an op's name and dtype name its definition, so the bits are those
-// of the eager kernel whatever runs the loops.
+// Scalar ops are those of kernel/elementwise: an op's name and dtype name its definition, so the bits are
+// those of the eager kernel whatever runs the loops.
 #pragma once
 
 #include <cstdint>
@@ -41,14 +41,16 @@ enum class Code : uint8_t {
   kIndex,   // result int64 = affine `at`
   kLoad,    // result = buffer[at]
   kStore,   // buffer[at] = args[0]
-  kOp,      // result = op(args...) by the elementwise definition; also "Cast" (dtype is the target's) and
-            // "Select" (bool, x, y). 16-bit floats are rounded after each op, as everywhere.
+  kOp,      // result = op(args...) by the elementwise definition for the dtype of args[0]; also "Cast" and
+            // "Select" (bool, x, y). dtype is the result's. 16-bit floats are rounded after each op, as
+            // everywhere. An integer divisor of 0 counts as 1: who must refuse it looks first.
   kLocal,   // declares a mutable local, `local`, with the value args[0]; lives to the end of its block
   kGet,     // result = local
   kSet,     // local = args[0]
   kFor,     // for loop variable `loop` in [0, extent): body
   kReduce,  // the same, and reductions of values of the body in the order that is part of a reduction's
-            // definition (kernel/cpu/isa/reduce.cc, runs along the last axis; longer ones by blocks of 4096)
+            // definition (kernel/cpu/isa/reduce.cc, runs along the last axis; longer ones by blocks of 4096).
+            // Iterations are independent, whatever its kind.
   kWhile,   // while (condition, then its args[0] is true) body
   kIf,      // if args[0]: body, otherwise other
   kFail,    // leaves the kernel with status `literal`, not 0; never inside a vector loop
@@ -62,7 +64,7 @@ enum class LoopKind : uint8_t {
 
 enum class Combine : uint8_t { kSum, kProd, kMax, kMin, kAny, kAll };
 
-// 16-bit floats are accumulated in float; result is float then.
+// 16-bit floats are accumulated in float: dtype is float32 then. result has the type of the accumulator.
 struct Reduction {
   Combine combine;
   DType dtype;  // of the accumulator
@@ -122,8 +124,8 @@ uint64_t hash_of(const Kernel& kernel);
 bool equal(const Kernel& a, const Kernel& b);
 
 // A kernel that can run. `buffers` are those of roles kIn and kOut, in the order of Kernel::buffers. Runs
-// iterations [begin, end) of the parallel loop (all of the kernel when there is none). Returns 0, or the status
-// of the kFail that was met. Thread-safe.
+// iterations [begin, end) of the parallel loop (all of the kernel when there is none). Returns 0, or the
+// status of the kFail that was met. Thread-safe.
 class Executable {
  public:
   virtual ~Executable() = default;

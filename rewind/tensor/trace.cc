@@ -1,0 +1,205 @@
+#include "rewind/tensor/trace.h"
+
+#include <algorithm>
+
+#include "rewind/base/error.h"
+#include "rewind/runtime/variable_cell.h"
+#include "rewind/tensor/thread_state.h"
+
+namespace rw {
+namespace {
+
+constexpr int64_t kLargestCopied = 256;  // bytes of a constant that is copied into the graph
+
+bool copied_as_constant(const TensorImpl& t) {
+  return t.kind == TensorKind::kEager && t.dtype != DType::kResource && t.dtype != DType::kVariant &&
+         t.size * int64_t(size_of(t.dtype)) <= kLargestCopied && !t.storage->buffer.foreign();
+}
+
+// Shares the tensor's memory.
+HostTensor as_constant(const TensorImpl& t) {
+  return {t.dtype, t.shape, std::shared_ptr<const void>(t.data, [keep = t.storage](const void*) {})};
+}
+
+std::shared_ptr<const VariableSpec> spec_of(const TensorImpl& t) {
+  if (t.dtype != DType::kResource || t.kind != TensorKind::kEager || t.size != 1) return nullptr;
+  const auto* cell = dynamic_cast<const VariableCell*>(static_cast<Ref<Object>*>(t.data)->get());
+  if (!cell) return nullptr;
+  return std::make_shared<VariableSpec>(VariableSpec{cell->dtype, cell->shape});
+}
+
+const SymbolImpl& symbol_of(const Tensor& t) { return static_cast<const SymbolImpl&>(*t.impl()); }
+
+}  // namespace
+
+void destroy_symbol(TensorImpl* impl) { delete static_cast<SymbolImpl*>(impl); }
+
+const void* known_data(const TensorImpl& impl) {
+  const auto& s = static_cast<const SymbolImpl&>(impl);
+  return s.trace->graph().value(s.value).known.data.get();
+}
+
+std::string describe_symbol(const TensorImpl& impl) {
+  const auto& s = static_cast<const SymbolImpl&>(impl);
+  const Graph& g = s.trace->graph();
+  const GraphValue& v = g.value(s.value);
+  std::string what;
+  if (v.node >= 0) what = "the result of " + g.name_of(v.node);
+  else if (const std::string& name = g.argument_names[size_t(v.index)]; !name.empty())
+    what = "argument " + name;
+  else what = "argument " + std::to_string(v.index);
+  return what + ", " + std::string(name_of(v.dtype)) + v.shape.to_string() + ", of the function " + g.name;
+}
+
+Trace::Trace(std::string name) : graph_(std::make_shared<Graph>()) { graph_->name = std::move(name); }
+
+Tensor Trace::add_argument(DType dtype, const Shape& shape, std::string name) {
+  RW_CHECK(captures_.empty());
+  ++num_arguments_;
+  return symbol(graph_->add_argument(dtype, shape, std::move(name)));
+}
+
+Tensor Trace::symbol(ValueId id) {
+  auto* impl = new SymbolImpl;
+  const GraphValue& v = graph_->value(id);
+  impl->kind = TensorKind::kSymbol;
+  impl->dtype = v.dtype;
+  impl->shape = v.shape;
+  impl->trace = Ref<Trace>(this);
+  impl->value = id;
+  return Tensor(Ref<TensorImpl>::adopt(impl));
+}
+
+ValueId Trace::value_of(const Tensor& tensor) {
+  const TensorImpl& t = *tensor.impl();
+  if (t.kind == TensorKind::kSymbol) {
+    const SymbolImpl& s = symbol_of(tensor);
+    if (s.trace.get() == this) return s.value;
+    bool around = false;
+    for (const Trace* o = outer_; o && !around; o = o->outer_) around = o == s.trace.get();
+    if (!around || !s.trace->open()) fail_stale_symbol(t);
+  }
+  if (const auto it = known_.find(&t); it != known_.end()) return it->second;
+  const bool constant = copied_as_constant(t);
+  ValueId id;
+  if (constant) {
+    id = graph_->add_constant(as_constant(t));
+    if (t.unique()) return id;
+  } else {
+    id = graph_->add_argument(t.dtype, t.shape, {});
+    graph_->value(id).variable =
+        t.kind == TensorKind::kSymbol
+            ? symbol_of(tensor).trace->graph().value(symbol_of(tensor).value).variable
+            : spec_of(t);
+    if (t.kind == TensorKind::kSymbol)
+      graph_->value(id).known = symbol_of(tensor).trace->graph().value(symbol_of(tensor).value).known;
+    captures_.push_back(tensor);
+  }
+  known_.emplace(&t, id);
+  kept_.push_back(tensor);
+  return id;
+}
+
+Tensors Trace::add(const Op& op, TensorPointers inputs, const Attrs& attrs) {
+  SmallVector<ValueId, 8> ids(inputs.size());
+  for (size_t i = 0; i < inputs.size(); ++i) ids[i] = value_of(*inputs[i]);
+  const NodeId node = graph_->add_node(op, attrs, {ids.data(), ids.size()});
+  Tensors outputs;
+  for (const ValueId v : graph_->node(node).outputs) outputs.push_back(symbol(v));
+  return outputs;
+}
+
+void Trace::finish(std::span<const Tensor> results) {
+  for (const Tensor& t : results) graph_->outputs.push_back(value_of(t));
+  open_ = false;
+  known_.clear();
+  kept_.clear();
+}
+
+void Trace::note_variable(const Variable& variable) {
+  if (variable_index_.emplace(variable.id(), variables_.size()).second) variables_.push_back(variable);
+}
+
+TraceScope::TraceScope(Trace& trace) : saved_(thread_state()) {
+  ThreadState& state = thread_state();
+  trace.outer_ = state.trace;
+  trace.hidden_ = state.recorders;
+  state.trace = &trace;
+  state.recorders = nullptr;
+  state.depth = 0;
+}
+TraceScope::~TraceScope() {
+  thread_state().trace->outer_ = nullptr;
+  thread_state() = saved_;
+}
+
+OutsideTraces::OutsideTraces() : saved_(thread_state()) { thread_state() = ThreadState{}; }
+OutsideTraces::~OutsideTraces() { thread_state() = saved_; }
+
+bool is_symbol(const Tensor& tensor) {
+  return tensor.defined() && tensor.impl()->kind == TensorKind::kSymbol;
+}
+Trace* current_trace() { return thread_state().trace; }
+
+void fail_stale_symbol(const TensorImpl& impl) {
+  fail_precondition("tensor",
+                    describe_symbol(impl) +
+                        ", is used outside the trace that made it; return it from the function, or keep "
+                        "state in an rw::Variable");
+}
+
+void fail_symbol_value(const TensorImpl& impl, const char* cure) {
+  fail_precondition("tensor", describe_symbol(impl) + ", has no value while the function is traced; " + cure);
+}
+
+Tensor value_outside(const Tensor& tensor) {
+  const SymbolImpl& s = symbol_of(tensor);
+  Trace& trace = *s.trace;
+  const Graph& g = trace.graph();
+  std::vector<uint8_t> needed(g.num_values(), 0);
+  needed[size_t(s.value)] = 1;
+  for (size_t i = g.nodes().size(); i-- > 0;) {
+    bool wanted = false;
+    for (const ValueId v : g.nodes()[i].outputs) wanted |= needed[size_t(v)] != 0;
+    if (wanted)
+      for (const ValueId v : g.nodes()[i].inputs) needed[size_t(v)] = 1;
+  }
+  const OutsideTraces outside;
+  std::vector<Tensor> values(g.num_values());
+  for (size_t i = 0; i < g.arguments.size(); ++i) {
+    if (!needed[size_t(g.arguments[i])]) continue;
+    if (i < trace.num_arguments())
+      fail_precondition("Variable", "the initial value depends on an argument of the function " + g.name +
+                                        ", which has no value while it is traced");
+    const Tensor& captured = trace.captures()[i - trace.num_arguments()];
+    values[size_t(g.arguments[i])] = is_symbol(captured) ? value_outside(captured) : captured;
+  }
+  for (const Node& n : g.nodes()) {
+    bool wanted = false;
+    for (const ValueId v : n.outputs) wanted |= needed[size_t(v)] != 0;
+    if (!wanted) continue;
+    SmallVector<const Tensor*, 8> in;
+    for (const ValueId v : n.inputs) in.push_back(&values[size_t(v)]);
+    Tensors out = rw::apply(*n.op, TensorPointers(in.data(), in.size()), n.attrs);
+    for (size_t k = 0; k < n.outputs.size(); ++k) values[size_t(n.outputs[k])] = std::move(out[k]);
+  }
+  return values[size_t(s.value)];
+}
+
+std::vector<Tensor> replay(const Graph& g, std::span<const Tensor> inputs) {
+  RW_CHECK(inputs.size() == g.arguments.size());
+  std::vector<Tensor> values(g.num_values());
+  for (size_t i = 0; i < inputs.size(); ++i) values[size_t(g.arguments[i])] = inputs[i];
+  SmallVector<const Tensor*, 8> in;
+  for (const Node& n : g.nodes()) {
+    in.resize(n.inputs.size());
+    for (size_t k = 0; k < n.inputs.size(); ++k) in[k] = &values[size_t(n.inputs[k])];
+    Tensors out = rw::apply(*n.op, TensorPointers(in.data(), in.size()), n.attrs);
+    for (size_t k = 0; k < n.outputs.size(); ++k) values[size_t(n.outputs[k])] = std::move(out[k]);
+  }
+  std::vector<Tensor> results;
+  for (const ValueId v : g.outputs) results.push_back(values[size_t(v)]);
+  return results;
+}
+
+}  // namespace rw
