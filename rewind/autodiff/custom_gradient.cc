@@ -1,5 +1,6 @@
 #include "rewind/autodiff/custom_gradient.h"
 
+#include "rewind/autodiff/grad_ops.h"
 #include "rewind/base/error.h"
 #include "rewind/tensor/apply.h"
 #include "rewind/tensor/thread_state.h"
@@ -24,9 +25,22 @@ std::vector<Tensor> apply_custom_gradient(const std::function<WithGradient(const
   }
   std::vector<Tensor> all = inputs;
   for (const Variable& v : result.variables) all.push_back(v.handle());
-  const CustomBackward backward = [gradient = std::move(result.gradient)](std::span<const Gradient> grads) {
+  struct Look {
+    DType dtype;
+    Shape shape;
+    Tensor symbol;  // where the shape alone does not say enough
+  };
+  std::vector<Look> looks;
+  for (const Tensor& t : result.outputs)
+    looks.push_back({t.dtype(), t.shape(), t.shape().fully_known() ? Tensor() : t});
+  const CustomBackward backward = [gradient = std::move(result.gradient),
+                                   looks = std::move(looks)](std::span<const Gradient> grads) {
     std::vector<Tensor> dense;
-    for (const Gradient& g : grads) dense.push_back(g.tensor());
+    for (size_t i = 0; i < grads.size(); ++i) {
+      const Look& like = looks[i];
+      if (!grads[i].none()) dense.push_back(grads[i].tensor());
+      else dense.push_back(like.symbol.defined() ? zeros_of(like.symbol) : filled(like.dtype, like.shape, 0));
+    }
     return gradient(dense);
   };
   const int depth = thread_state().depth;

@@ -78,6 +78,8 @@ class ForwardRecorder final : public Recorder {
     return it == tangents_.end() ? Tensor() : it->second;
   }
 
+  bool follows(const Tensor& t) const override { return tangent_of(t).defined(); }
+
   void record(const Op& op, TensorPointers inputs, const Attrs& attrs, Tensors& outputs) override {
     std::vector<Tensor> in;
     std::vector<Tensor> tangents;

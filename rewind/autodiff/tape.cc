@@ -20,7 +20,8 @@ void variable_was_read(const Variable& variable) {
       if (auto* tape = dynamic_cast<Tape*>(r); tape && !tape->paused) tape->on_variable_read(variable);
   };
   tell(thread_state().recorders);
-  for (const Trace* t = thread_state().trace; t && t->part_of_outer; t = t->outer()) tell(t->hidden_recorders());
+  for (const Trace* t = thread_state().trace; t && t->part_of_outer; t = t->outer())
+    tell(t->hidden_recorders());
 }
 
 bool keeps(uint32_t mask, size_t i) { return (mask >> (i < 31 ? i : 31)) & 1; }
@@ -211,9 +212,7 @@ void Tape::run_backward(Record& r, std::vector<Gradient>& grads, const std::vect
   };
   if (r.custom) {
     SmallVector<Gradient, 2> out;
-    for (const Saved& o : r.outputs)
-      out.push_back(o.number >= 0 && !grads[size_t(o.number)].none() ? grads[size_t(o.number)]
-                                                                     : Gradient(filled(o.dtype, o.shape, 0)));
+    for (const Saved& o : r.outputs) out.push_back(o.number >= 0 ? grads[size_t(o.number)] : Gradient());
     std::vector<Gradient> in = (*r.custom)({out.data(), out.size()});
     if (in.size() != r.inputs.size()) {
       fail_invalid("custom_gradient",

@@ -29,7 +29,8 @@ class Tape final : public Recorder {
   void watch(const Tensor& tensor);
   void watch(const Variable& variable);
   void on_variable_read(const Variable& variable);
-  bool follows(const Tensor& tensor) const { return number_of(tensor) >= 0; }
+  bool follows(const Tensor& tensor) const override { return number_of(tensor) >= 0; }
+  bool is_tape() const override { return true; }
   const std::vector<Variable>& watched_variables() const { return variables_; }
 
   void start();

@@ -72,6 +72,7 @@ HostTensor allocate_host(DType dtype, const Shape& shape) {
 
 HostTensor evaluate_small(const Op& op, const Attrs& attrs, std::span<const View> inputs, DType dtype,
                           const Shape& shape) {
+  if (op.name == "Const") return attr_as<HostTensor>(op, attrs, "value");
   if (inputs.size() == 1)
     if (HostTensor t = from_shape(op, attrs, inputs[0]); t.data) return t;
   if (inputs.empty() || (shape.fully_known() && !small_integers(dtype, shape.num_elements()))) return {};

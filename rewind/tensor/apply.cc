@@ -15,11 +15,13 @@ constinit thread_local ThreadState t_state;
 std::atomic<BatchHook> g_batch_hook{nullptr};
 
 Tensors run(const Op& op, TensorPointers inputs, const Attrs& attrs) {
-  if (t_state.trace) [[unlikely]] return t_state.trace->add(op, inputs, attrs);
+  if (t_state.trace) [[unlikely]]
+    return t_state.trace->add(op, inputs, attrs);
   SmallVector<const Value*, 4> values(inputs.size());
   for (size_t i = 0; i < inputs.size(); ++i) {
     values[i] = inputs[i]->impl();
-    if (inputs[i]->impl()->kind == TensorKind::kSymbol) [[unlikely]] fail_stale_symbol(*inputs[i]->impl());
+    if (inputs[i]->impl()->kind == TensorKind::kSymbol) [[unlikely]]
+      fail_stale_symbol(*inputs[i]->impl());
   }
   ValueList results = run_eager(op, attrs, {values.data(), values.size()});
   Tensors outputs;

@@ -94,9 +94,10 @@ void Tensor::check_item(DType wanted) const {
 
 Tensor::operator bool() const {
   if (checked(impl_).kind == TensorKind::kSymbol && !known_data(*impl_))
-    fail_symbol_value(*impl_,
-                      "so C++ cannot branch on it: use rw::cond, rw::while_loop or rw::where, or build the file with "
-                      "the AutoGraph tool");
+    fail_symbol_value(
+        *impl_,
+        "so C++ cannot branch on it: use rw::cond, rw::while_loop or rw::where, or build the file with "
+        "the AutoGraph tool");
   const void* data = host_data();
   if (size() != 1) {
     fail_invalid("bool", "only a tensor with one element is true or false: its shape is " +

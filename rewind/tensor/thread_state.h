@@ -18,7 +18,11 @@ class Recorder {
   virtual ~Recorder() = default;
   // `outputs` are fresh tensors that nobody else holds yet, except where an op returns one of its inputs.
   virtual void record(const Op& op, TensorPointers inputs, const Attrs& attrs, Tensors& outputs) = 0;
-  // Everything between inputs and outputs as one step, with a derivative of its own.
+  // Whether ops on this tensor matter to it.
+  virtual bool follows(const Tensor& tensor) const = 0;
+  virtual bool is_tape() const { return false; }
+  // Everything between inputs and outputs as one step, with a derivative of its own. Outputs without a
+  // gradient give it none.
   virtual void record_custom(std::span<const Tensor> inputs, std::span<const Tensor> outputs,
                              const CustomBackward& backward) = 0;
 

@@ -30,9 +30,10 @@ const Variable::State& Variable::state() const {
 Variable::Variable(const Operand& initial_value, VariableOptions options) {
   const Tensor& initial = initial_value.tensor(options.dtype);
   if (const Trace* trace = thread_state().trace; trace && !trace->may_create_variables) {
-    fail_precondition("Variable", "variable " + options.name +
-                                      " is created in a later trace of a function; make variables outside the "
-                                      "function, or on its first call only and keep them");
+    fail_precondition("Variable",
+                      "variable " + options.name +
+                          " is created in a later trace of a function; make variables outside the "
+                          "function, or on its first call only and keep them");
   }
   if (options.dtype != DType::kInvalid && initial.dtype() != options.dtype)
     fail_invalid("Variable", "the initial value is " + std::string(name_of(initial.dtype())) + ", not " +
@@ -44,7 +45,8 @@ Variable::Variable(const Operand& initial_value, VariableOptions options) {
   const Tensor lifted = is_symbol(initial) ? value_outside(initial) : initial;
   const std::string name = current_name_scope() + options.name + ":0";
   Value handle = Value::allocate(cpu_device(), DType::kResource, {});
-  *static_cast<Ref<Object>*>(handle.data) = Ref<Object>::adopt(new VariableCell(name, initial.dtype(), shape));
+  *static_cast<Ref<Object>*>(handle.data) =
+      Ref<Object>::adopt(new VariableCell(name, initial.dtype(), shape));
   auto state = std::make_shared<State>(
       State{make_tensor(std::move(handle)), name, initial.dtype(), shape, options.trainable});
   state_ = state;
@@ -113,7 +115,7 @@ const Variable& Variable::assign_sub(const Operand& delta) const {
 #define RW_SCATTER(method, op)                                                             \
   const Variable& Variable::method(const Operand& indices, const Operand& updates) const { \
     const State& s = state();                                                              \
-    apply(RW_OP(op), {&written(), &indices.tensor(), &updates.tensor(s.dtype)});            \
+    apply(RW_OP(op), {&written(), &indices.tensor(), &updates.tensor(s.dtype)});           \
     return *this;                                                                          \
   }
 RW_SCATTER(scatter_update, "ResourceScatterUpdate")

@@ -3,6 +3,6 @@
 namespace rw {
 
 // Control flow runs in the runtime itself: runtime/control_ops.cc.
-void register_control_kernels() {}
+void register_control_cpu_kernels() {}
 
 }  // namespace rw

@@ -1,0 +1,150 @@
+#include "rewind/function/concrete_function.h"
+
+#include "rewind/autodiff/gradient.h"
+#include "rewind/base/error.h"
+#include "rewind/function/call_gradient.h"
+#include "rewind/function/graph_runner.h"
+#include "rewind/graph/graph.h"
+#include "rewind/tensor/thread_state.h"
+#include "rewind/tensor/trace.h"
+#include "rewind/tensor/variable_watch.h"
+
+namespace rw {
+namespace {
+
+std::vector<Tensor> with_captures(std::span<const Tensor> arguments, const std::vector<Tensor>& captures) {
+  std::vector<Tensor> all(arguments.begin(), arguments.end());
+  all.insert(all.end(), captures.begin(), captures.end());
+  return all;
+}
+
+template <class List>
+void assign(std::vector<Tensor>&& from, List* to) {
+  to->clear();
+  for (Tensor& t : from) to->push_back(std::move(t));
+}
+
+}  // namespace
+
+bool TensorSpec::admits_shape(const Shape& s) const {
+  if (!shape.has_rank()) return true;
+  if (s.rank() != shape.rank()) return false;
+  for (int k = 0; k < s.rank(); ++k)
+    if (shape[k] >= 0 && shape[k] != s[k]) return false;
+  return true;
+}
+
+std::string TensorSpec::to_string() const {
+  return "TensorSpec(shape=" + shape.to_string() + ", dtype=" + std::string(name_of(dtype)) +
+         (name.empty() ? ")" : ", name='" + name + "')");
+}
+
+std::vector<FunctionGraph::Operation> FunctionGraph::operations() const {
+  std::vector<Operation> list;
+  auto value_name = [&](ValueId v) {
+    const GraphValue& value = graph_->value(v);
+    if (value.node < 0) {
+      const std::string& name = graph_->argument_names[size_t(value.index)];
+      return name.empty() ? "arg" + std::to_string(value.index) : name;
+    }
+    return graph_->name_of(value.node) + ":" + std::to_string(value.index);
+  };
+  for (size_t i = 0; i < graph_->nodes().size(); ++i) {
+    Operation op{graph_->name_of(NodeId(i)), graph_->nodes()[i].op->name, {}};
+    for (const ValueId v : graph_->nodes()[i].inputs) op.inputs.push_back(value_name(v));
+    list.push_back(std::move(op));
+  }
+  return list;
+}
+std::string FunctionGraph::to_string() const { return graph_->to_string(); }
+
+// What runs: the graph compiled, and its differentiated forms by which inputs tapes follow.
+struct FunctionVariants {
+  explicit FunctionVariants(const ConcreteFunction& f) : runner(f.graph_) {}
+  GraphRunner runner;
+  TrainingVariants training;
+};
+
+ConcreteFunction::ConcreteFunction(Ref<Trace> trace)
+    : ConcreteFunction(trace->graph_ref(), trace->num_arguments(), trace->captures(), trace->variables()) {}
+
+ConcreteFunction::ConcreteFunction(std::shared_ptr<const Graph> graph, size_t num_arguments,
+                                   std::vector<Tensor> captures, std::vector<Variable> variables)
+    : graph_(std::move(graph)),
+      num_arguments_(num_arguments),
+      captures_(std::move(captures)),
+      variables_(std::move(variables)),
+      variants_(std::make_unique<FunctionVariants>(*this)) {
+  RW_CHECK(graph_->arguments.size() == num_arguments_ + captures_.size());
+}
+ConcreteFunction::~ConcreteFunction() = default;
+
+void ConcreteFunction::call(std::span<const Tensor> arguments, SmallVector<Tensor, 4>* results) const {
+  if (arguments.size() != num_arguments_)
+    fail_invalid(graph_->name, "takes " + std::to_string(num_arguments_) + " tensors: got " +
+                                   std::to_string(arguments.size()));
+  ThreadState& state = thread_state();
+  if (!state.trace && !state.recorders && state.depth == 0) [[likely]]
+    return variants_->runner.run(arguments, captures_, results);
+  const std::vector<Tensor> inputs = with_captures(arguments, captures_);
+  for (const Variable& v : variables_) {
+    for (Trace* t = state.trace; t; t = t->part_of_outer ? t->outer() : nullptr) t->note_variable(v);
+    watch_variable(v);
+  }
+  if (state.trace) return assign(replay(*graph_, inputs), results);
+  bool followed = false;
+  bool only_tapes = true;
+  bool batched = false;
+  for (const Tensor& t : inputs) {
+    batched |= t.impl()->kind == TensorKind::kBatched;
+    for (const Recorder* r = state.recorders; r; r = r->outer) {
+      if (r->paused || !r->follows(t)) continue;
+      followed = true;
+      only_tapes &= r->is_tape() && r->depth == state.depth;
+    }
+  }
+  if (batched || !only_tapes) return assign(replay(*graph_, inputs), results);
+  if (!followed) return variants_->runner.run(arguments, captures_, results);
+  assign(variants_->training.call(*this, inputs), results);
+}
+
+std::vector<Tensor> ConcreteFunction::operator()(const std::vector<Tensor>& arguments) const {
+  SmallVector<Tensor, 4> results;
+  call(arguments, &results);
+  return {results.begin(), results.end()};
+}
+
+const std::string& ConcreteFunction::name() const { return graph_->name; }
+
+std::vector<TensorSpec> ConcreteFunction::inputs() const {
+  std::vector<TensorSpec> specs;
+  for (size_t i = 0; i < num_arguments_; ++i) {
+    const GraphValue& v = graph_->value(graph_->arguments[i]);
+    specs.push_back({v.shape, v.dtype, graph_->argument_names[i]});
+  }
+  return specs;
+}
+std::vector<TensorSpec> ConcreteFunction::outputs() const {
+  std::vector<TensorSpec> specs;
+  for (const ValueId id : graph_->outputs)
+    specs.push_back({graph_->value(id).shape, graph_->value(id).dtype});
+  return specs;
+}
+std::vector<Variable> ConcreteFunction::trainable_variables() const {
+  std::vector<Variable> list;
+  for (const Variable& v : variables_)
+    if (v.trainable()) list.push_back(v);
+  return list;
+}
+
+std::string ConcreteFunction::signature() const {
+  std::string text = graph_->name + "(";
+  const auto in = inputs();
+  for (size_t i = 0; i < in.size(); ++i) text += (i ? ", " : "") + in[i].to_string();
+  text += ") -> (";
+  const auto out = outputs();
+  for (size_t i = 0; i < out.size(); ++i) text += (i ? ", " : "") + out[i].to_string();
+  return text + ")";
+}
+
+}  // namespace rw

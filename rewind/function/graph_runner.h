@@ -1,0 +1,24 @@
+// Runs a graph on tensors, eagerly: the compiled Program of the shapes that come, made on first sight.
+#pragma once
+
+#include <memory>
+#include <span>
+
+#include "rewind/base/small_vector.h"
+#include "rewind/graph/graph.h"
+#include "rewind/tensor/tensor.h"
+
+namespace rw {
+
+class GraphRunner {
+ public:
+  explicit GraphRunner(std::shared_ptr<const Graph> graph) : graph_(std::move(graph)) {}
+  // Arguments and captures together are the graph's arguments. Any number of threads.
+  void run(std::span<const Tensor> arguments, std::span<const Tensor> captures,
+           SmallVector<Tensor, 4>* results) const;
+
+ private:
+  std::shared_ptr<const Graph> graph_;
+};
+
+}  // namespace rw

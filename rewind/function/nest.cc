@@ -1,0 +1,27 @@
+#include "rewind/function/nest.h"
+
+namespace rw {
+
+void TraceKey::add_tensor(const Tensor& t) {
+  if (!t.defined()) return add(kNothing, 0);
+  const Shape& s = t.shape();
+  add(kTensor, uint64_t(t.dtype()) << 32 | uint32_t(s.rank()));
+  for (const int64_t d : s) add(uint64_t(d));
+}
+
+void TraceKey::add_text(std::string_view text) {
+  add(kText, text.size());
+  for (size_t i = 0; i < text.size(); i += 8) {
+    uint64_t word = 0;
+    std::memcpy(&word, text.data() + i, std::min<size_t>(8, text.size() - i));
+    add(word);
+  }
+}
+
+uint64_t TraceKey::hash() const {
+  uint64_t h = 0x9e3779b97f4a7c15;
+  for (const uint64_t w : words_) h = (h ^ w) * 0xff51afd7ed558ccd, h ^= h >> 32;
+  return h;
+}
+
+}  // namespace rw

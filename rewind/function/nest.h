@@ -1,0 +1,254 @@
+// Arguments and results of functions: tensors in any structure of vectors, arrays, tuples, maps, optionals
+// and plain structs, beside values and objects. A walk writes what a trace depends on into a key (types and
+// shapes of tensors, values of numbers, identity of objects) and the tensors into a list; a second walk puts
+// other tensors in their places.
+#pragma once
+
+#include <array>
+#include <cstring>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <type_traits>
+#include <unordered_map>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "rewind/autodiff/gradient.h"
+#include "rewind/base/aggregate.h"
+#include "rewind/base/small_vector.h"
+#include "rewind/tensor/variable.h"
+
+namespace rw {
+
+// What a trace depends on, as words that compare by memcmp.
+class TraceKey {
+ public:
+  enum Tag : uint64_t { kTensor = 1, kVariable, kValue, kText, kObject, kNothing, kList };
+  void add(uint64_t word) { words_.push_back(word); }
+  void add(Tag tag, uint64_t detail) { words_.push_back(uint64_t(tag) << 56 | detail); }
+  void add_tensor(const Tensor& t);
+  void add_text(std::string_view text);
+  void begin_argument() { starts_.push_back(uint32_t(words_.size())); }
+
+  std::span<const uint64_t> words() const { return {words_.data(), words_.size()}; }
+  size_t num_arguments() const { return starts_.size(); }
+  std::span<const uint64_t> argument(size_t i) const {
+    const size_t end = i + 1 < starts_.size() ? starts_[i + 1] : words_.size();
+    return words().subspan(starts_[i], end - starts_[i]);
+  }
+  friend bool operator==(const TraceKey& a, const TraceKey& b) {
+    return a.words_.size() == b.words_.size() &&
+           std::memcmp(a.words_.data(), b.words_.data(), a.words_.size() * sizeof(uint64_t)) == 0;
+  }
+  uint64_t hash() const;
+
+ private:
+  SmallVector<uint64_t, 24> words_;
+  SmallVector<uint32_t, 8> starts_;
+};
+
+using TensorList = SmallVector<Tensor, 4>;
+
+struct NestWriter {
+  TraceKey& key;
+  TensorList& tensors;
+};
+struct NestReader {
+  const Tensor* next;
+};
+
+template <class T>
+struct Nest;
+
+template <class T>
+concept NestValue = std::is_arithmetic_v<T> || std::is_enum_v<T>;
+
+template <class T>
+  requires NestValue<T>
+struct Nest<T> {
+  static void write(const T& v, NestWriter& w) {
+    uint64_t bits = 0;
+    std::memcpy(&bits, &v, sizeof(v) < 8 ? sizeof(v) : 8);
+    w.key.add(TraceKey::kValue, sizeof(v) | uint64_t(std::is_floating_point_v<T>) << 8 |
+                                    uint64_t(std::is_same_v<T, bool>) << 9);
+    w.key.add(bits);
+  }
+  static T read(const T& like, NestReader&) { return like; }
+};
+
+template <>
+struct Nest<Tensor> {
+  static void write(const Tensor& t, NestWriter& w) {
+    w.key.add_tensor(t);
+    if (t.defined()) w.tensors.push_back(t);
+  }
+  static Tensor read(const Tensor& like, NestReader& r) { return like.defined() ? *r.next++ : Tensor(); }
+};
+template <>
+struct Nest<Variable> {
+  static void write(const Variable& v, NestWriter& w) {
+    w.key.add(TraceKey::kVariable, 0);
+    w.key.add(reinterpret_cast<uint64_t>(v.id()));
+  }
+  static Variable read(const Variable& like, NestReader&) { return like; }
+};
+template <>
+struct Nest<Gradient> {
+  static void write(const Gradient& g, NestWriter& w) {
+    w.key.add(TraceKey::kList, g.none() ? 0 : g.slices() ? 3 : 1);
+    if (g.none()) return;
+    if (const IndexedSlices* s = g.slices()) {
+      for (const Tensor* t : {&s->values, &s->indices, &s->dense_shape}) Nest<Tensor>::write(*t, w);
+    } else {
+      Nest<Tensor>::write(g.tensor(), w);
+    }
+  }
+  static Gradient read(const Gradient& like, NestReader& r) {
+    if (like.none()) return {};
+    if (!like.slices()) return *r.next++;
+    IndexedSlices s;
+    for (Tensor* t : {&s.values, &s.indices, &s.dense_shape}) *t = *r.next++;
+    return s;
+  }
+};
+template <>
+struct Nest<std::string> {
+  static void write(const std::string& s, NestWriter& w) { w.key.add_text(s); }
+  static std::string read(const std::string& like, NestReader&) { return like; }
+};
+template <>
+struct Nest<std::string_view> {
+  static void write(std::string_view s, NestWriter& w) { w.key.add_text(s); }
+  static std::string_view read(std::string_view like, NestReader&) { return like; }
+};
+template <>
+struct Nest<const char*> {
+  static void write(const char* s, NestWriter& w) { w.key.add_text(s); }
+  static const char* read(const char* like, NestReader&) { return like; }
+};
+template <>
+struct Nest<Shape> {
+  static void write(const Shape& s, NestWriter& w) { w.key.add_text(s.to_string()); }
+  static Shape read(const Shape& like, NestReader&) { return like; }
+};
+template <>
+struct Nest<std::monostate> {
+  static void write(std::monostate, NestWriter& w) { w.key.add(TraceKey::kNothing, 0); }
+  static std::monostate read(std::monostate, NestReader&) { return {}; }
+};
+
+template <class List, class E>
+struct NestList {
+  static void write(const List& s, NestWriter& w) {
+    w.key.add(TraceKey::kList, s.size());
+    for (const E& e : s) Nest<E>::write(e, w);
+  }
+};
+template <class E>
+struct Nest<std::vector<E>> : NestList<std::vector<E>, E> {
+  static std::vector<E> read(const std::vector<E>& like, NestReader& r) {
+    std::vector<E> out;
+    out.reserve(like.size());
+    for (const E& e : like) out.push_back(Nest<E>::read(e, r));
+    return out;
+  }
+};
+template <class E, size_t N>
+struct Nest<std::array<E, N>> : NestList<std::array<E, N>, E> {
+  static std::array<E, N> read(const std::array<E, N>& like, NestReader& r) {
+    std::array<E, N> out;
+    for (size_t i = 0; i < N; ++i) out[i] = Nest<E>::read(like[i], r);
+    return out;
+  }
+};
+template <class Map>
+struct NestMap {
+  using K = typename Map::key_type;
+  using E = typename Map::mapped_type;
+  static void write(const Map& s, NestWriter& w) {
+    w.key.add(TraceKey::kList, s.size());
+    for (const auto& [key, e] : s) {
+      Nest<K>::write(key, w);
+      Nest<E>::write(e, w);
+    }
+  }
+  static Map read(const Map& like, NestReader& r) {
+    Map out;
+    for (const auto& [key, e] : like) out.emplace(key, Nest<E>::read(e, r));
+    return out;
+  }
+};
+template <class K, class E>
+struct Nest<std::map<K, E>> : NestMap<std::map<K, E>> {};
+template <class K, class E>
+struct Nest<std::unordered_map<K, E>> : NestMap<std::unordered_map<K, E>> {};
+template <class E>
+struct Nest<std::optional<E>> {
+  static void write(const std::optional<E>& s, NestWriter& w) {
+    w.key.add(TraceKey::kList, s.has_value());
+    if (s) Nest<E>::write(*s, w);
+  }
+  static std::optional<E> read(const std::optional<E>& like, NestReader& r) {
+    return like ? std::optional<E>(Nest<E>::read(*like, r)) : std::nullopt;
+  }
+};
+template <class... E>
+struct Nest<std::tuple<E...>> {
+  static void write(const std::tuple<E...>& s, NestWriter& w) {
+    w.key.add(TraceKey::kList, sizeof...(E));
+    std::apply([&](const E&... e) { (Nest<E>::write(e, w), ...); }, s);
+  }
+  static std::tuple<E...> read(const std::tuple<E...>& like, NestReader& r) {
+    // Braces fix the order of evaluation.
+    return std::apply([&](const E&... e) { return std::tuple<E...>{Nest<E>::read(e, r)...}; }, like);
+  }
+};
+template <class A, class B>
+struct Nest<std::pair<A, B>> {
+  static void write(const std::pair<A, B>& s, NestWriter& w) {
+    Nest<A>::write(s.first, w);
+    Nest<B>::write(s.second, w);
+  }
+  static std::pair<A, B> read(const std::pair<A, B>& like, NestReader& r) {
+    return std::pair<A, B>{Nest<A>::read(like.first, r), Nest<B>::read(like.second, r)};
+  }
+};
+
+// Objects: the same object, the same trace.
+template <class T>
+struct Nest<T*> {
+  static void write(T* object, NestWriter& w) {
+    w.key.add(TraceKey::kObject, 0);
+    w.key.add(reinterpret_cast<uint64_t>(object));
+  }
+  static T* read(T* like, NestReader&) { return like; }
+};
+template <class T>
+struct Nest<std::shared_ptr<T>> {
+  static void write(const std::shared_ptr<T>& s, NestWriter& w) { Nest<const void*>::write(s.get(), w); }
+  static std::shared_ptr<T> read(const std::shared_ptr<T>& like, NestReader&) { return like; }
+};
+
+template <class T>
+concept HasNest = requires(const T& t, NestWriter& w) { Nest<T>::write(t, w); };
+
+// Plain structs of all these. A struct whose fields are unknown things is an object.
+template <PlainStruct S>
+struct Nest<S> {
+  static void write(const S& s, NestWriter& w) {
+    std::apply([&](const auto&... f) { (Nest<std::remove_cvref_t<decltype(f)>>::write(f, w), ...); },
+               as_fields(s));
+  }
+  static S read(const S& like, NestReader& r) {
+    return std::apply(
+        [&](const auto&... f) { return S{Nest<std::remove_cvref_t<decltype(f)>>::read(f, r)...}; },
+        as_fields(like));
+  }
+};
+
+}  // namespace rw

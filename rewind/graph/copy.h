@@ -1,0 +1,71 @@
+// Copies nodes from one graph to another: the way passes and partitions are written.
+#pragma once
+
+#include <vector>
+
+#include "rewind/base/error.h"
+#include "rewind/graph/graph.h"
+
+namespace rw {
+
+class GraphCopy {
+ public:
+  GraphCopy(const Graph& from, Graph& to) : from_(from), to_(to), map_(from.num_values(), -1) {}
+
+  bool has(ValueId old) const { return map_[size_t(old)] >= 0; }
+  ValueId operator[](ValueId old) const {
+    RW_CHECK(has(old));
+    return map_[size_t(old)];
+  }
+  void set(ValueId old, ValueId now) { map_[size_t(old)] = now; }
+
+  // An argument that looks like the value.
+  ValueId argument(ValueId old, std::string name = {}) {
+    const GraphValue& v = from_.value(old);
+    const ValueId id = to_.add_argument(v.dtype, v.shape, std::move(name));
+    copy_facts(old, id);
+    set(old, id);
+    return id;
+  }
+  void arguments() {
+    for (size_t i = 0; i < from_.arguments.size(); ++i) argument(from_.arguments[i], from_.argument_names[i]);
+  }
+  // Its inputs must be there. Types, shapes and known values carry over.
+  NodeId node(NodeId id) { return node(id, from_.node(id).attrs); }
+  NodeId node(NodeId id, const Attrs& attrs) {
+    const Node& n = from_.node(id);
+    SmallVector<ValueId, 8> inputs;
+    for (const ValueId v : n.inputs) inputs.push_back((*this)[v]);
+    SmallVector<DType, 4> dtypes;
+    SmallVector<Shape, 2> shapes;
+    for (const ValueId v : n.outputs) {
+      dtypes.push_back(from_.value(v).dtype);
+      shapes.push_back(from_.value(v).shape);
+    }
+    const NodeId now = to_.add_node(*n.op, attrs, {inputs.data(), inputs.size()},
+                                    {dtypes.data(), dtypes.size()}, {shapes.data(), shapes.size()});
+    Node& made = to_.node(now);
+    made.name = n.name;
+    made.site = n.site;
+    for (size_t i = 0; i < n.outputs.size(); ++i) {
+      copy_facts(n.outputs[i], made.outputs[i]);
+      set(n.outputs[i], made.outputs[i]);
+    }
+    return now;
+  }
+  void outputs() {
+    for (const ValueId v : from_.outputs) to_.outputs.push_back((*this)[v]);
+  }
+
+ private:
+  void copy_facts(ValueId old, ValueId now) {
+    to_.value(now).known = from_.value(old).known;
+    to_.value(now).variable = from_.value(old).variable;
+  }
+
+  const Graph& from_;
+  Graph& to_;
+  std::vector<ValueId> map_;
+};
+
+}  // namespace rw

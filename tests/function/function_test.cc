@@ -1,0 +1,77 @@
+// What rw::function traces, when it traces again, and what it refuses.
+#include <gtest/gtest.h>
+
+#include "rewind/function/function.h"
+#include "rewind/rewind.h"
+
+namespace rw {
+namespace {
+
+TEST(Function, RunsTheGraphOnLaterCalls) {
+  int runs = 0;
+  auto f = function([&](Tensor x, Tensor y) {
+    ++runs;
+    return x * y + 1.0;
+  });
+  EXPECT_EQ(f(constant(2.0), constant(3.0)).item<float>(), 7);
+  EXPECT_EQ(f(constant(4.0), constant(3.0)).item<float>(), 13);
+  EXPECT_EQ(runs, 1);
+  EXPECT_EQ(f(constant({1.0, 2.0}), constant(3.0)).to_vector<float>(), (std::vector<float>{4, 7}));
+  EXPECT_EQ(runs, 2);
+  EXPECT_EQ(f.tracing_count(), 2);
+}
+
+TEST(Function, GradientsInsideAndOutside) {
+  Variable w(constant({2.0, 3.0}));
+  auto inside = function([&](Tensor x) {
+    GradientTape tape;
+    const Tensor y = reduce_sum(w * w * x);
+    return tape.gradient(y, w).tensor();
+  });
+  EXPECT_EQ(inside(constant(1.0)).to_vector<float>(), (std::vector<float>{4, 6}));
+  auto f = function([&](Tensor x) { return reduce_sum(w * w * x); });
+  GradientTape outer;
+  const Tensor x = constant(5.0);
+  outer.watch(x);
+  GradientTape tape({.persistent = true});
+  tape.watch(x);
+  const Tensor y = f(x);
+  EXPECT_EQ(y.item<float>(), 65);
+  const auto grads = tape.gradient(y, std::vector<Tensor>{x});
+  EXPECT_EQ(tape.gradient(y, w).tensor().to_vector<float>(), (std::vector<float>{20, 30}));
+  EXPECT_EQ(Tensor(grads[0]).item<float>(), 13);
+}
+
+TEST(Function, SecondOrderUnderTapes) {
+  auto f = function([](Tensor x) { return x * x * x; });
+  const Tensor x = constant(2.0);
+  GradientTape outer;
+  outer.watch(x);
+  Tensor first;
+  {
+    GradientTape inner;
+    inner.watch(x);
+    const Tensor y = f(x);
+    first = inner.gradient(y, x);
+  }
+  EXPECT_EQ(first.item<float>(), 12);
+  EXPECT_EQ(Tensor(outer.gradient(first, x)).item<float>(), 12);
+}
+
+TEST(Function, StateInProgramOrder) {
+  Variable v(constant(1.0));
+  auto f = function([&] {
+    v.assign_add(1.0);
+    const Tensor a = v * 10.0;
+    v.assign(a);
+    return std::pair<Tensor, Tensor>(a, v.value());
+  });
+  auto [a, b] = f();
+  EXPECT_EQ(a.item<float>(), 20);
+  EXPECT_EQ(v.item<float>(), 20);
+  f();
+  EXPECT_EQ(v.item<float>(), 210);
+}
+
+}  // namespace
+}  // namespace rw
