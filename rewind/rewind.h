@@ -27,4 +27,5 @@
 #include "rewind/tensor/ops/training.h"
 #include "rewind/tensor/ops/unary.h"
 #include "rewind/tensor/tensor.h"
+#include "rewind/tensor/tensor_array.h"
 #include "rewind/tensor/variable.h"

@@ -31,8 +31,10 @@ std::vector<Tensor> apply_custom_gradient(const std::function<WithGradient(const
     Tensor symbol;  // where the shape alone does not say enough
   };
   std::vector<Look> looks;
-  for (const Tensor& t : result.outputs)
-    looks.push_back({t.dtype(), t.shape(), t.shape().fully_known() ? Tensor() : t});
+  for (const Tensor& t : result.outputs) {
+    const bool plain = t.shape().fully_known() && t.dtype() != DType::kVariant;
+    looks.push_back({t.dtype(), t.shape(), plain ? Tensor() : t});
+  }
   const CustomBackward backward = [gradient = std::move(result.gradient),
                                    looks = std::move(looks)](std::span<const Gradient> grads) {
     std::vector<Tensor> dense;

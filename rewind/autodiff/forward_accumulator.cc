@@ -31,15 +31,21 @@ class ListenOutside {
 
 using Backward = std::function<std::vector<Gradient>(std::span<const Gradient>)>;
 
-// J t by differentiating the linear map u -> J^T u. Any u would do; ones keep rules that divide by u or take
-// its logarithm on their smooth side.
+// A place to differentiate J^T u at. Any u would do; ones keep rules that divide by u or take its logarithm
+// on their smooth side.
+Tensor some_gradient(const Tensor& output) {
+  if (output.dtype() == DType::kVariant) return zeros_of(output);
+  return is_differentiable(output.dtype()) ? ones_of(output) : Tensor();
+}
+
+// J t by differentiating the linear map u -> J^T u.
 std::vector<Tensor> transpose_twice(const Backward& backward, std::span<const Tensor> outputs,
                                     const std::vector<Tensor>& tangents) {
   Tape tape(/*persistent=*/false, /*watch_accessed_variables=*/false);
   std::vector<Tensor> u;
   std::vector<Gradient> grads;
   for (const Tensor& o : outputs) {
-    u.push_back(is_differentiable(o.dtype()) ? ones_of(o) : Tensor());
+    u.push_back(some_gradient(o));
     if (u.back().defined()) tape.watch(u.back());
     grads.push_back(u.back().defined() ? Gradient(u.back()) : Gradient());
   }

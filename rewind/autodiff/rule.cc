@@ -7,6 +7,7 @@
 #include "rewind/base/error.h"
 #include "rewind/op/families.h"
 #include "rewind/op/table.h"
+#include "rewind/tensor/apply.h"
 
 namespace rw {
 
@@ -69,6 +70,36 @@ Tensor sum_to_shape(const Tensor& grad, const Shape& shape) {
     if (i < extra || (shape[i - extra] == 1 && from[i] != 1)) axes.push_back(i);
   Tensor sum = axes.empty() ? grad : reduce_sum_axes(grad, axes);
   return sum.shape() == shape ? sum : reshape_to(sum, shape);
+}
+
+Tensor sum_to_input(const Tensor& grad, const GradContext& g, int i) {
+  const Shape& from = grad.shape();
+  const Shape& to = g.input_shape(i);
+  if (from.fully_known() && to.fully_known()) return sum_to_shape(grad, to);
+  if (from.has_rank() && to.has_rank()) {
+    // An axis that is 1 before the broadcast is summed; of an unknown one only the run can tell.
+    const int extra = from.rank() - to.rank();
+    std::vector<int64_t> axes;
+    bool told = true;
+    for (int k = 0; k < from.rank(); ++k) {
+      if (k < extra || (to[k - extra] == 1 && from[k] != 1)) axes.push_back(k);
+      else if (to[k - extra] < 0 && from[k] != 1) told = false;
+    }
+    if (told) {
+      const Tensor sum = axes.empty() ? grad : reduce_sum_axes(grad, axes);
+      return sum.rank() == to.rank() ? sum : reshape_dims(sum, g.input_shape_tensor(i));
+    }
+  }
+  const Tensor dims = g.input_shape_tensor(i);
+  const Tensor wide = shape_as_tensor(from, grad);
+  const Tensor axes = rw::apply(RW_OP("BroadcastGradientArgs"), {&dims, &wide})[0];
+  const Tensor sum = apply_one(RW_OP("Sum"), {&grad, &axes});
+  return reshape_dims(sum, dims);
+}
+
+Tensor zeros_like_input(const GradContext& g, int i) {
+  if (g.input_shape(i).fully_known()) return filled(g.input_dtype(i), g.input_shape(i), 0);
+  return filled_dims(g.input_dtype(i), g.input_shape_tensor(i), 0);
 }
 
 Gradient add_gradients(Gradient a, Gradient b) {

@@ -49,6 +49,10 @@ class GradContext {
   virtual DType input_dtype(int i) const = 0;
   virtual const Shape& output_shape(int i) const = 0;
   virtual DType output_dtype(int i) const = 0;
+  // The shapes as tensors for ops: int32 constants when every size is known (int64 when one does not fit),
+  // Shape ops otherwise.
+  virtual Tensor input_shape_tensor(int i) const = 0;
+  virtual Tensor output_shape_tensor(int i) const = 0;
 
   // The gradient of output i: zeros of its shape where none came.
   virtual const Tensor& grad(int i = 0) = 0;
@@ -79,6 +83,10 @@ const GradientRule* find_gradient(const Op& op);
 
 // The gradient of a broadcast: sums `grad` over the axes that `shape` did not have or had as 1.
 Tensor sum_to_shape(const Tensor& grad, const Shape& shape);
+
+// The same when sizes may be unknown: to the shape of input i.
+Tensor sum_to_input(const Tensor& grad, const GradContext& g, int i);
+Tensor zeros_like_input(const GradContext& g, int i);
 
 // Registers in a constructor, for users' programs: rw::RegisterGradient r("MyOp", rule);
 struct RegisterGradient {

@@ -28,10 +28,11 @@ class CallContext final : public GradContext {
   DType input_dtype(int i) const override { return input(i).dtype(); }
   const Shape& output_shape(int i) const override { return output(i).shape(); }
   DType output_dtype(int i) const override { return output(i).dtype(); }
+  Tensor input_shape_tensor(int i) const override { return shape_as_tensor(input_shape(i), input(i)); }
+  Tensor output_shape_tensor(int i) const override { return shape_as_tensor(output_shape(i), output(i)); }
   const Tensor& grad(int i) override {
     Tensor& dense = dense_[size_t(i)];
-    if (!dense.defined())
-      dense = has_grad(i) ? raw_grad(i).tensor() : filled(output_dtype(i), output_shape(i), 0);
+    if (!dense.defined()) dense = has_grad(i) ? raw_grad(i).tensor() : zeros_of(output(i));
     return dense;
   }
   bool has_grad(int i) const override { return !raw_grad(i).none(); }

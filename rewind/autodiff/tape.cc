@@ -26,8 +26,15 @@ void variable_was_read(const Variable& variable) {
 
 bool keeps(uint32_t mask, size_t i) { return (mask >> (i < 31 ? i : 31)) & 1; }
 
+// What gradients flow to: floats, and variants, which may be lists of them.
+bool carries_gradient(DType dtype) { return is_differentiable(dtype) || dtype == DType::kVariant; }
 // Resource tensors have no derivative of their own, but gradients flow to variables through their handles.
-bool followable(DType dtype) { return is_differentiable(dtype) || dtype == DType::kResource; }
+bool followable(DType dtype) { return carries_gradient(dtype) || dtype == DType::kResource; }
+
+// A tensor whose shape cannot stand for it later: ops must be asked for its sizes.
+bool shape_open(const TensorImpl& impl) {
+  return impl.kind != TensorKind::kEager && !impl.shape.fully_known();
+}
 
 }  // namespace
 
@@ -51,12 +58,13 @@ class TapeGradContext final : public GradContext {
   DType input_dtype(int i) const override { return record_.inputs[size_t(i)].dtype; }
   const Shape& output_shape(int i) const override { return record_.outputs[size_t(i)].shape; }
   DType output_dtype(int i) const override { return record_.outputs[size_t(i)].dtype; }
+  Tensor input_shape_tensor(int i) const override { return record_.inputs[size_t(i)].shape_tensor(); }
+  Tensor output_shape_tensor(int i) const override { return record_.outputs[size_t(i)].shape_tensor(); }
   const Tensor& grad(int i) override {
     Tensor& dense = dense_[size_t(i)];
     if (dense.defined()) return dense;
     const Gradient& g = raw_grad(i);
-    const Tape::Saved& out = record_.outputs[size_t(i)];
-    dense = g.none() ? filled(out.dtype, out.shape, 0) : g.tensor();
+    dense = g.none() ? record_.outputs[size_t(i)].zeros() : g.tensor();
     return dense;
   }
   bool has_grad(int i) const override { return !raw_grad(i).none(); }
@@ -155,7 +163,16 @@ void Tape::on_variable_read(const Variable& variable) {
 }
 
 Tape::Saved::Saved(const Tensor& t, int32_t number, bool keep)
-    : tensor(keep ? t : Tensor()), shape(t.impl()->shape), number(number), dtype(t.impl()->dtype) {}
+    : tensor(keep || shape_open(*t.impl()) ? t : Tensor()),
+      shape(t.impl()->shape),
+      number(number),
+      dtype(t.impl()->dtype) {}
+
+Tensor Tape::Saved::shape_tensor() const { return shape_as_tensor(shape, tensor); }
+Tensor Tape::Saved::zeros() const {
+  return tensor.defined() && (dtype == DType::kVariant || !shape.fully_known()) ? zeros_of(tensor)
+                                                                                : filled(dtype, shape, 0);
+}
 
 void Tape::record(const Op& op, TensorPointers inputs, const Attrs& attrs, Tensors& outputs) {
   SmallVector<int32_t, 8> numbers(inputs.size());
@@ -163,7 +180,7 @@ void Tape::record(const Op& op, TensorPointers inputs, const Attrs& attrs, Tenso
   for (size_t i = 0; i < inputs.size(); ++i) followed |= (numbers[i] = number_of(*inputs[i])) >= 0;
   if (!followed) return;
   bool differentiable = false;
-  for (const Tensor& t : outputs) differentiable |= is_differentiable(t.impl()->dtype);
+  for (const Tensor& t : outputs) differentiable |= carries_gradient(t.impl()->dtype);
   if (!differentiable) return;
   const GradientRule* rule = find_gradient(op);
   if (rule && !rule->fn) return;
@@ -179,8 +196,11 @@ void Tape::record(const Op& op, TensorPointers inputs, const Attrs& attrs, Tenso
                           keeps(needs.inputs, i) || (needs.last_input && i + 1 == inputs.size()));
   r.outputs.reserve(outputs.size());
   for (size_t i = 0; i < outputs.size(); ++i) {
-    const int32_t n = is_differentiable(outputs[i].impl()->dtype) ? follow(outputs[i], true) : -1;
-    r.outputs.emplace_back(outputs[i], n, keeps(needs.outputs, i));
+    const DType dtype = outputs[i].impl()->dtype;
+    const int32_t n = carries_gradient(dtype) ? follow(outputs[i], true) : -1;
+    // Zeros like one list of several outputs take the list itself.
+    const bool list = dtype == DType::kVariant && outputs.size() > 1;
+    r.outputs.emplace_back(outputs[i], n, list || keeps(needs.outputs, i));
   }
 }
 
@@ -194,7 +214,7 @@ void Tape::record_custom(std::span<const Tensor> inputs, std::span<const Tensor>
   r.custom = std::make_unique<CustomBackward>(backward);
   for (size_t i = 0; i < inputs.size(); ++i) r.inputs.emplace_back(inputs[i], numbers[i], false);
   for (size_t i = 0; i < outputs.size(); ++i) {
-    const int32_t n = is_differentiable(outputs[i].dtype()) ? follow(outputs[i], false) : -1;
+    const int32_t n = carries_gradient(outputs[i].dtype()) ? follow(outputs[i], false) : -1;
     r.outputs.emplace_back(outputs[i], n, false);
   }
 }
@@ -245,7 +265,7 @@ std::vector<Gradient> Tape::gradient(std::span<const Tensor> targets, std::span<
   }
   for (size_t i = 0; i < output_gradients.size(); ++i) {
     const Tensor& g = output_gradients[i];
-    if (g.defined() && !(g.shape() == targets[i].shape() && g.dtype() == targets[i].dtype())) {
+    if (g.defined() && !(g.shape().compatible_with(targets[i].shape()) && g.dtype() == targets[i].dtype())) {
       fail_invalid("GradientTape", "output gradient " + std::to_string(i) + " must look like its target, " +
                                        std::string(name_of(targets[i].dtype())) +
                                        targets[i].shape().to_string() + ": got " +

@@ -46,7 +46,9 @@ class Tape final : public Recorder {
   friend class TapeGradContext;
   struct Saved {
     Saved(const Tensor& t, int32_t number, bool keep);
-    Tensor tensor;  // kept only where the rule needs it
+    Tensor shape_tensor() const;
+    Tensor zeros() const;
+    Tensor tensor;  // kept only where the rule needs it, or where its shape is not known
     Shape shape;
     int32_t number;  // on this tape; -1: not followed
     DType dtype;

@@ -18,7 +18,7 @@ std::string text_of(const std::string& v) {
   return text + "'";
 }
 std::string text_of(DType v) { return std::string(name_of(v)); }
-std::string text_of(const Shape& v) { return v.to_string(); }
+std::string text_of(const Shape& v) { return v.has_rank() ? v.to_string() : "unknown"; }
 std::string text_of(const HostTensor& v) {
   return "tensor of " + std::string(name_of(v.dtype)) + v.shape.to_string();
 }

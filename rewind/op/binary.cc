@@ -200,6 +200,7 @@ void register_binary_ops(OpTable& t) {
        "commutative; aggregate")
       .shape(all_same_shape)
       .elementwise()
+      .shares()
       .tag("add_n");
   t.add(
        "AccumulateNV2(inputs: N * T) -> (sum: T); N: int >= 1; T: {float, double, int32, uint8, int16, int8, "

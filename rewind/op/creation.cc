@@ -105,7 +105,7 @@ void register_creation_ops(OpTable& t) {
        "int64, uint64, complex64, complex128, bool}")
       .shape(same_shape_as_input)
       .tag("ones_like");
-  t.add("ZerosLike(x: T) -> (y: T); T: type").shape(same_shape_as_input).tag("zeros_like");
+  t.add("ZerosLike(x: T) -> (y: T); T: type").shape(same_shape_as_input).shares().tag("zeros_like");
   t.add(
        "Range(start: Tidx, limit: Tidx, delta: Tidx) -> (output: Tidx); Tidx: {bfloat16, half, float, "
        "double, int8, "

@@ -18,4 +18,5 @@
   X(string)               \
   X(state)                \
   X(control)              \
+  X(list)                 \
   X(effect)

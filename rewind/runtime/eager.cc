@@ -10,6 +10,7 @@
 #include "rewind/op/table.h"
 #include "rewind/runtime/evaluate.h"
 #include "rewind/runtime/host_function.h"
+#include "rewind/runtime/list_ops.h"
 #include "rewind/runtime/share_ops.h"
 #include "rewind/runtime/state_ops.h"
 #include "rewind/runtime/variable_cell.h"
@@ -86,6 +87,7 @@ const RuntimeEntry* runtime_entry(const Op& op) {
   static std::once_flag once;
   std::call_once(once, [] {
     register_state_runtime_kernels();
+    register_list_runtime_kernels();
     register_share_rules();
     register_host_function_kernel();
     register_control_runtime_kernels();
