@@ -1,0 +1,20 @@
+// Constants and shapes to and from their messages.
+#pragma once
+
+#include "rewind/format/tensor_proto.h"
+#include "rewind/op/attrs.h"
+
+namespace rw {
+
+format::TensorShapeProto to_shape_proto(const Shape& shape);
+// Throws InvalidArgumentError for sizes below -1 and more axes than a tensor may have.
+Shape from_shape_proto(const format::TensorShapeProto& proto);
+
+// A value that repeats is written once, others as their bytes. Throws UnimplementedError for resources and
+// variants: they live in a process.
+format::TensorProto to_tensor_proto(const HostTensor& tensor);
+// Throws InvalidArgumentError when the elements do not fit the shape, and ResourceExhaustedError beyond
+// max_bytes: a few bytes of a file can ask for any number of equal elements.
+HostTensor from_tensor_proto(const format::TensorProto& proto, int64_t max_bytes);
+
+}  // namespace rw
