@@ -54,13 +54,14 @@ NodeId Graph::add_node(const Op& op, const Attrs& attrs, std::span<const ValueId
   ShapeContext ctx(op, attrs, views.data(), n, shapes.data(), shapes.size());
   op.shape_rule(ctx);
   if (n > 0 && value(inputs[0]).variable) refine_by_variable(*this, op, inputs, shapes.data());
+  // Before the node is added: the views point into the list of values.
+  HostTensor known;
+  if (dtypes.size() == 1 && !op.stateful)
+    known = evaluate_small(op, attrs, {views.data(), n}, dtypes[0], shapes[0]);
+  if (known.data) shapes[0] = known.shape;
   const NodeId id =
       add_node(op, attrs, inputs, {dtypes.data(), dtypes.size()}, {shapes.data(), shapes.size()});
-  if (dtypes.size() == 1 && !op.stateful) {
-    GraphValue& out = value(node(id).outputs[0]);
-    out.known = evaluate_small(op, attrs, {views.data(), n}, out.dtype, out.shape);
-    if (out.known.data) out.shape = out.known.shape;
-  }
+  if (known.data) value(node(id).outputs[0]).known = std::move(known);
   return id;
 }
 

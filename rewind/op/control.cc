@@ -59,6 +59,9 @@ void while_shape(ShapeContext& ctx) {
     ctx.fail("body must give one result for each loop variable, of its type");
   // What the user said of the loop variables; otherwise what is true before and after an iteration.
   const auto said = ctx.attr<std::vector<Shape>>("output_shapes");
+  if (!said.empty() && said.size() != size_t(ctx.num_outputs()))
+    ctx.fail("output_shapes has one shape for each loop variable: got " + std::to_string(said.size()) +
+             " for " + std::to_string(ctx.num_outputs()));
   for (int i = 0; i < ctx.num_outputs(); ++i)
     ctx.output(i, said.empty() ? common(ctx.input(i), shapes[size_t(i)]) : said[size_t(i)]);
 }

@@ -328,6 +328,24 @@ TEST(GraphDef, ADrawingHasClusters) {
   EXPECT_EQ(std::count(dot.begin(), dot.end(), '{'), std::count(dot.begin(), dot.end(), '}'));
 }
 
+TEST(GraphDef, SizesStayUnknownWhileTheGraphGrows) {
+  Graph g;
+  const ValueId x = g.add_argument(float32, {-1, 3}, "x");
+  for (int i = 0; i < 100; ++i) {
+    const ValueId shape = g.node(g.add_node(find_op("Shape"), {}, {{x}})).outputs[0];
+    EXPECT_FALSE(g.value(shape).known.data);
+    EXPECT_EQ(g.value(shape).shape, Shape({2}));
+  }
+}
+
+TEST(GraphDef, ALoopsShapesFitItsVariables) {
+  GraphDef def = to_graph_def(*example("stateless_while").build());
+  for (NodeDef& n : def.node)
+    if (n.op == "StatelessWhile")
+      n.attr["output_shapes"].value = format::Box<format::ListValue>(format::ListValue{.shape = {{}}});
+  expect_contains(message_of<InvalidArgumentError>([&] { from_graph_def(def); }), "output_shapes");
+}
+
 // Whatever a file holds: a graph or a typed error, never a crash, and never InternalError.
 TEST(GraphDef, DamagedFilesAreTypedErrors) {
   std::mt19937 rng(3);
