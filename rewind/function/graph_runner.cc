@@ -1,6 +1,5 @@
 #include "rewind/function/graph_runner.h"
 
-#include "rewind/runtime/evaluate.h"
 #include "rewind/tensor/tensor_impl.h"
 
 namespace rw {
@@ -10,7 +9,8 @@ void GraphRunner::run(std::span<const Tensor> arguments, std::span<const Tensor>
   SmallVector<const Value*, 16> inputs;
   for (const Tensor& t : arguments) inputs.push_back(t.impl());
   for (const Tensor& t : captures) inputs.push_back(t.impl());
-  ValueList values = evaluate(*graph_, {inputs.data(), inputs.size()});
+  ValueList values;
+  compiled_.run({inputs.data(), inputs.size()}, &values);
   results->clear();
   for (Value& v : values) results->push_back(make_tensor(std::move(v)));
 }

@@ -5,20 +5,20 @@
 #include <span>
 
 #include "rewind/base/small_vector.h"
-#include "rewind/graph/graph.h"
+#include "rewind/compiler/compiled_graph.h"
 #include "rewind/tensor/tensor.h"
 
 namespace rw {
 
 class GraphRunner {
  public:
-  explicit GraphRunner(std::shared_ptr<const Graph> graph) : graph_(std::move(graph)) {}
+  explicit GraphRunner(std::shared_ptr<const Graph> graph) : compiled_(std::move(graph)) {}
   // Arguments and captures together are the graph's arguments. Any number of threads.
   void run(std::span<const Tensor> arguments, std::span<const Tensor> captures,
            SmallVector<Tensor, 4>* results) const;
 
  private:
-  std::shared_ptr<const Graph> graph_;
+  CompiledGraph compiled_;
 };
 
 }  // namespace rw

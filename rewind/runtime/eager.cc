@@ -10,6 +10,7 @@
 #include "rewind/op/table.h"
 #include "rewind/runtime/evaluate.h"
 #include "rewind/runtime/host_function.h"
+#include "rewind/runtime/kernel_host.h"
 #include "rewind/runtime/list_ops.h"
 #include "rewind/runtime/share_ops.h"
 #include "rewind/runtime/state_ops.h"
@@ -38,27 +39,7 @@ class EagerHost final : public KernelHost {
   void* scratch(size_t bytes) override {
     return bytes == 0 ? nullptr : scratch_.emplace_back(device_, bytes).data();
   }
-  View variable(int i) override {
-    VariableCell& cell = variable_of(inputs_[size_t(i)]->view(), op_.tag);
-    if (cell.value.dtype == DType::kInvalid)
-      fail_precondition(op_.tag, "variable " + cell.name + " has no value yet");
-    cell.make_unique();
-    return cell.value.view();
-  }
-
-  // Locks every variable among the inputs, in the order of their addresses so that two ops never wait in a
-  // circle.
-  void lock_variables() {
-    SmallVector<VariableCell*, 4> cells;
-    for (const Value* v : inputs_) {
-      if (v->dtype != DType::kResource || v->size != 1) continue;
-      if (auto* cell = dynamic_cast<VariableCell*>(static_cast<Ref<Object>*>(v->data)->get()))
-        cells.push_back(cell);
-    }
-    std::sort(cells.begin(), cells.end());
-    for (auto* it = cells.begin(); it != std::unique(cells.begin(), cells.end()); ++it)
-      locks_.emplace_back((*it)->mutex);
-  }
+  View variable(int i) override { return writable_variable(inputs_[size_t(i)]->view(), op_); }
 
  private:
   const Op& op_;
@@ -66,7 +47,6 @@ class EagerHost final : public KernelHost {
   std::span<const Value* const> inputs_;
   ValueList& outputs_;
   SmallVector<Buffer, 2> scratch_;
-  SmallVector<std::unique_lock<std::mutex>, 4> locks_;
 };
 
 // Runs the op's kernel on prepared outputs. Split from run_eager so that the host object, which has state to
@@ -76,7 +56,8 @@ void run_kernel(const Op& op, const Attrs& attrs, std::span<const Value* const> 
   SmallVector<View, 2> out;
   for (const Value& v : outputs) out.push_back(v.view());
   EagerHost host(op, device, inputs, outputs);
-  if (!inputs.empty() && op.stateful) host.lock_variables();
+  VariableLocks locks;
+  if (!inputs.empty() && op.stateful) locks.lock(in);
   const KernelEntry* kernel = find_kernel(op, device.type());
   if (!kernel) fail_unimplemented(op.tag, "there is no kernel for " + op.name + " on " + device.name());
   KernelContext ctx(op, attrs, in, {out.data(), out.size()}, device, host, kernel->data);
@@ -108,6 +89,12 @@ void register_runtime_kernel(std::string_view op, RuntimeKernel kernel) {
 void register_share_rule(std::string_view op, ShareRule rule) {
   find_op(op).rules[size_t(RuleSlot::kRuntimeKernel)].store(new RuntimeEntry{.share = rule},
                                                             std::memory_order_release);
+}
+
+bool runs_in_runtime(const Op& op) {
+  if (!op.stateful && !op.runtime) return false;
+  const RuntimeEntry* entry = runtime_entry(op);
+  return entry && entry->run;
 }
 
 ValueList run_eager(const Op& op, const Attrs& attrs, std::span<const Value* const> inputs) {

@@ -25,6 +25,9 @@ using ShareRule = bool (*)(const Op& op, const Attrs& attrs, std::span<const Val
                            std::span<Shape> shapes, ValueList& outputs);
 void register_share_rule(std::string_view op, ShareRule rule);
 
+// Whether a stateful op runs in the runtime itself (variables, host functions) rather than by a kernel.
+bool runs_in_runtime(const Op& op);
+
 // Prints "Executing op NAME in device ..." for every op to stderr.
 void set_log_device_placement(bool enabled);
 bool log_device_placement();

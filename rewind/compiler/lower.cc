@@ -1,0 +1,149 @@
+#include "rewind/compiler/lower.h"
+
+#include "rewind/base/error.h"
+#include "rewind/compiler/plan_memory.h"
+#include "rewind/compiler/rewrite.h"
+
+namespace rw {
+namespace {
+
+enum class Runs : uint8_t { kNot, kAlias, kConstant, kKernel, kRead, kEager, kNative };
+
+bool plain(const GraphValue& v) { return v.shape.fully_known() && !is_host_only(v.dtype); }
+
+class Lowering {
+ public:
+  explicit Lowering(const Graph& g) : g_(g), uses_(g), program_(std::make_shared<Program>()) {}
+
+  std::shared_ptr<const Program> run() {
+    program_->name = g_.name;
+    program_->values.resize(g_.num_values());
+    for (size_t i = 0; i < g_.num_values(); ++i) {
+      const GraphValue& from = g_.value(ValueId(i));
+      ProgramValue& v = program_->values[i];
+      v.dtype = from.dtype;
+      v.shape = from.shape;
+      v.size = from.shape.num_elements();
+      v.root = int32_t(i);
+    }
+    for (size_t i = 0; i < g_.arguments.size(); ++i) {
+      program_->arguments.push_back(g_.arguments[i]);
+      place(g_.arguments[i]) = {Place::kArgument, int64_t(i)};
+    }
+    for (size_t i = 0; i < g_.nodes().size(); ++i)
+      if (uses_.needed[i]) lower_node(g_.nodes()[i]);
+    for (const ValueId v : g_.outputs) {
+      program_->outputs.push_back(v);
+      const int32_t root = root_of(v);
+      if (place(root).kind == Place::kArena) place(root) = {Place::kOwned, 0};
+    }
+    plan();
+    program_->seal();
+    return program_;
+  }
+
+ private:
+  int32_t root_of(ValueId v) const { return program_->values[size_t(v)].root; }
+  Place& place(int32_t root) { return program_->values[size_t(root)].place; }
+
+  Runs who_runs(const Node& n) const {
+    if (n.op->name == "Const") return Runs::kConstant;
+    if (n.op->view && g_.value(n.outputs[0]).shape.fully_known()) return Runs::kAlias;
+    if (n.op->name == "ReadVariableOp" && g_.value(n.outputs[0]).shape.fully_known()) return Runs::kRead;
+    if (n.op->runtime || runs_in_runtime(*n.op)) return Runs::kEager;
+    for (const ValueId v : n.outputs)
+      if (!plain(g_.value(v))) return Runs::kEager;
+    for (const ValueId v : n.inputs)
+      if (!g_.value(v).shape.fully_known()) return Runs::kEager;
+    return find_kernel(*n.op, DeviceType::kCpu) ? Runs::kKernel : Runs::kEager;
+  }
+
+  void own(ValueId v) {
+    Place& p = place(root_of(v));
+    if (p.kind == Place::kArena) p = {Place::kOwned, 0};
+  }
+
+  void lower_node(const Node& n) {
+    const Runs runs = who_runs(n);
+    if (runs == Runs::kAlias) {
+      program_->values[size_t(n.outputs[0])].root = root_of(n.inputs[0]);
+      return;
+    }
+    if (runs == Runs::kConstant) {
+      place(n.outputs[0]) = {Place::kConstant, int64_t(program_->constants.size())};
+      program_->constants.push_back(constant_value(attr_as<HostTensor>(*n.op, n.attrs, "value")));
+      return;
+    }
+    Instruction& in = program_->code.emplace_back();
+    in.op = n.op;
+    in.attrs = n.attrs;
+    in.inputs.assign(n.inputs.begin(), n.inputs.end());
+    in.outputs.assign(n.outputs.begin(), n.outputs.end());
+    switch (runs) {
+      case Runs::kRead:
+        in.kind = Instruction::kRead;
+        own(n.outputs[0]);
+        return;
+      case Runs::kEager:
+        in.kind = Instruction::kEager;
+        for (const ValueId v : n.inputs) own(v);
+        for (const ValueId v : n.outputs) own(v);
+        return;
+      default:
+        in.kind = Instruction::kKernel;
+        in.kernel = find_kernel(*n.op, DeviceType::kCpu);
+        return;
+    }
+  }
+
+  static Value constant_value(const HostTensor& t) {
+    Value v;
+    v.dtype = t.dtype;
+    v.shape = t.shape;
+    v.size = t.shape.num_elements();
+    v.data = const_cast<void*>(t.data.get());
+    v.storage = Storage::wrap(
+        Buffer(cpu_device(), v.data, size_t(v.size) * size_of(v.dtype), [keep = t.data](void*) {}));
+    return v;
+  }
+
+  void plan() {
+    Program& p = *program_;
+    const int32_t end = int32_t(p.code.size());
+    std::vector<int32_t> first(p.values.size(), -1);
+    std::vector<int32_t> last(p.values.size(), -1);
+    for (int32_t i = 0; i < end; ++i) {
+      for (const int32_t v : p.code[size_t(i)].outputs)
+        first[size_t(root_of(v))] = last[size_t(root_of(v))] = i;
+      for (const int32_t v : p.code[size_t(i)].inputs) last[size_t(root_of(v))] = i;
+    }
+    for (const int32_t v : p.outputs) last[size_t(root_of(v))] = end;
+    std::vector<Lifetime> lives;
+    std::vector<size_t> who;
+    for (size_t r = 0; r < p.values.size(); ++r) {
+      if (first[r] < 0) continue;
+      if (p.values[r].place.kind == Place::kArena) {
+        lives.push_back({p.values[r].size * int64_t(size_of(p.values[r].dtype)), first[r], last[r]});
+        who.push_back(r);
+      } else if (p.values[r].place.kind == Place::kOwned) {
+        Instruction& maker = p.code[size_t(first[r])];
+        if (maker.kind == Instruction::kKernel || maker.kind == Instruction::kNative)
+          maker.allocates.push_back(int32_t(r));
+        if (last[r] < end) p.code[size_t(last[r])].releases.push_back(int32_t(r));
+      }
+    }
+    const MemoryPlan plan = plan_memory(lives);
+    for (size_t i = 0; i < who.size(); ++i) p.values[who[i]].place.at = plan.offsets[i];
+    p.arena_bytes = size_t(plan.bytes);
+  }
+
+  const Graph& g_;
+  const Uses uses_;
+  std::shared_ptr<Program> program_;
+};
+
+}  // namespace
+
+std::shared_ptr<const Program> lower(const Graph& graph) { return Lowering(graph).run(); }
+
+}  // namespace rw

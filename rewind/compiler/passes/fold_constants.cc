@@ -1,0 +1,70 @@
+#include "rewind/base/error.h"
+#include "rewind/compiler/passes/passes.h"
+#include "rewind/compiler/rewrite.h"
+#include "rewind/runtime/eager.h"
+
+namespace rw {
+namespace {
+
+constexpr int64_t kMostElements = 4096;
+
+Value as_value(const HostTensor& t) {
+  Value v;
+  v.dtype = t.dtype;
+  v.shape = t.shape;
+  v.size = t.shape.num_elements();
+  v.data = const_cast<void*>(t.data.get());
+  v.storage = Storage::wrap(
+      Buffer(cpu_device(), v.data, size_t(v.size) * size_of(v.dtype), [keep = t.data](void*) {}));
+  return v;
+}
+
+HostTensor as_constant(const Value& v) {
+  return {v.dtype, v.shape, std::shared_ptr<const void>(v.data, [keep = v.storage](const void*) {})};
+}
+
+bool small_and_plain(const GraphValue& v) {
+  return v.shape.fully_known() && v.shape.num_elements() <= kMostElements && !is_host_only(v.dtype);
+}
+
+}  // namespace
+
+Graph fold_constants(const Graph& from) {
+  return rewrite(from, [&](NodeId id, GraphCopy& copy, Graph& to) {
+    const Node& n = from.node(id);
+    if (n.op->name == "Const") {
+      copy.node(id);
+      return;
+    }
+    bool all_known = !n.outputs.empty() && !n.op->stateful;
+    for (const ValueId v : n.outputs) all_known &= from.value(v).known.data != nullptr;
+    if (all_known) {
+      for (const ValueId v : n.outputs) copy.set(v, to.add_constant(from.value(v).known));
+      return;
+    }
+    // Constants that earlier folding made are known in the new graph.
+    bool fold = !n.op->stateful && !n.op->runtime && !n.inputs.empty();
+    for (const ValueId v : n.inputs) {
+      const GraphValue& now = to.value(copy[v]);
+      fold &= now.known.data != nullptr && small_and_plain(now);
+    }
+    for (const ValueId v : n.outputs) fold &= small_and_plain(from.value(v));
+    if (!fold) {
+      copy.node(id);
+      return;
+    }
+    SmallVector<Value, 4> inputs;
+    SmallVector<const Value*, 4> pointers;
+    for (const ValueId v : n.inputs) inputs.push_back(as_value(to.value(copy[v]).known));
+    for (const Value& v : inputs) pointers.push_back(&v);
+    try {
+      const ValueList results = run_eager(*n.op, n.attrs, {pointers.data(), pointers.size()});
+      for (size_t k = 0; k < n.outputs.size(); ++k)
+        copy.set(n.outputs[k], to.add_constant(as_constant(results[k])));
+    } catch (const Error&) {
+      copy.node(id);  // it fails when it runs, if it runs
+    }
+  });
+}
+
+}  // namespace rw

@@ -1,0 +1,26 @@
+// The passes: graph in, graph out. Each leaves the meaning as it was (the reference evaluator's), bit for
+// bit.
+#pragma once
+
+#include <span>
+
+#include "rewind/graph/graph.h"
+
+namespace rw {
+
+// Arguments take these shapes, and all others are inferred anew.
+Graph specialise(const Graph& graph, std::span<const Shape> arguments);
+// Bodies of calls in place of the calls.
+Graph inline_calls(const Graph& graph);
+// Only what an output or an effect needs.
+Graph prune(const Graph& graph);
+// Small values that are known become constants.
+Graph fold_constants(const Graph& graph);
+// Of nodes that compute the same, one.
+Graph share_subexpressions(const Graph& graph);
+// Identities, reshapes of reshapes, broadcasts that elementwise ops do anyway, products with one.
+Graph simplify(const Graph& graph);
+// Elementwise ops, broadcasts and reductions together in Fused nodes.
+Graph fuse(const Graph& graph);
+
+}  // namespace rw

@@ -1,0 +1,137 @@
+#include <string_view>
+#include <unordered_map>
+
+#include "rewind/compiler/passes/passes.h"
+#include "rewind/compiler/rewrite.h"
+#include "rewind/op/table.h"
+
+namespace rw {
+namespace {
+
+using Rule = ValueId (*)(const Node& n, std::span<const ValueId> in, const Shape& out, Graph& to);
+
+// Each gives the value that takes the place of the node's only output, or -1.
+
+ValueId pass_on(const Node&, std::span<const ValueId> in, const Shape&, Graph&) { return in[0]; }
+
+ValueId reshape(const Node&, std::span<const ValueId> in, const Shape& out, Graph& to) {
+  if (!out.fully_known()) return -1;
+  ValueId x = in[0];
+  // Through other reshapes to what they all reshape.
+  for (const Node* p = to.producer(x); p && p->op->view && p->op->name != "Bitcast"; p = to.producer(x))
+    x = p->inputs[0];
+  if (to.value(x).shape == out) return x;
+  if (x == in[0]) return -1;
+  static const Op& op = find_op("Reshape");
+  HostTensor dims{DType::kInt64, Shape{out.rank()}, nullptr};
+  auto data = std::make_shared<std::vector<int64_t>>(out.begin(), out.end());
+  data->reserve(1);
+  dims.data = std::shared_ptr<const void>(data, data->data());
+  const ValueId shape = to.add_constant(dims);
+  return to.node(to.add_node(op, {}, std::vector<ValueId>{x, shape})).outputs[0];
+}
+
+bool is_one(const Graph& g, ValueId v) { return known_splat(g.value(v), 1); }
+bool is_zero(const Graph& g, ValueId v) { return known_splat(g.value(v), 0); }
+
+ValueId same_if(bool same, const Shape& out, ValueId x, Graph& to) {
+  return same && to.value(x).shape == out ? x : -1;
+}
+
+ValueId multiply(const Node&, std::span<const ValueId> in, const Shape& out, Graph& to) {
+  if (const ValueId v = same_if(is_one(to, in[1]), out, in[0], to); v >= 0) return v;
+  return same_if(is_one(to, in[0]), out, in[1], to);
+}
+ValueId divide(const Node&, std::span<const ValueId> in, const Shape& out, Graph& to) {
+  return same_if(is_one(to, in[1]), out, in[0], to);
+}
+// x - 0 is x for every x; x + 0 is not, for -0.
+ValueId subtract(const Node&, std::span<const ValueId> in, const Shape& out, Graph& to) {
+  return same_if(is_zero(to, in[1]), out, in[0], to);
+}
+ValueId negate(const Node& n, std::span<const ValueId> in, const Shape&, Graph& to) {
+  const Node* p = to.producer(in[0]);
+  return p && p->op == n.op ? p->inputs[0] : -1;
+}
+ValueId broadcast(const Node&, std::span<const ValueId> in, const Shape& out, Graph& to) {
+  return same_if(true, out, in[0], to);
+}
+ValueId cast(const Node& n, std::span<const ValueId> in, const Shape&, Graph& to) {
+  return attr_as<DType>(*n.op, n.attrs, "DstT") == to.value(in[0]).dtype ? in[0] : -1;
+}
+
+const std::unordered_map<const Op*, Rule>& rules() {
+  static const auto* table = [] {
+    auto* t = new std::unordered_map<const Op*, Rule>;
+    const std::pair<const char*, Rule> list[] = {
+        {"Identity", pass_on},
+        {"StopGradient", pass_on},
+        {"PreventGradient", pass_on},
+        {"Snapshot", pass_on},
+        {"Reshape", reshape},
+        {"ExpandDims", reshape},
+        {"Squeeze", reshape},
+        {"Mul", multiply},
+        {"RealDiv", divide},
+        {"Div", divide},
+        {"Sub", subtract},
+        {"Neg", negate},
+        {"BroadcastTo", broadcast},
+        {"Cast", cast},
+    };
+    for (const auto& [name, rule] : list)
+      if (const Op* op = op_table().find(name)) t->emplace(op, rule);
+    return t;
+  }();
+  return *table;
+}
+
+// An elementwise op spreads its inputs by itself: it takes what a BroadcastTo (or a reshape of one that only
+// adds leading ones) was given, where the result keeps its shape.
+void take_before_broadcast(const Node& n, SmallVector<ValueId, 8>& in, const Shape& out, const Graph& to) {
+  static const Op* broadcast_to = &find_op("BroadcastTo");
+  if (!n.op->elementwise || in.size() < 2) return;
+  for (size_t i = 0; i < in.size(); ++i) {
+    const Node* p = to.producer(in[i]);
+    if (!p || p->op != broadcast_to) continue;
+    Shape shape = to.value(p->inputs[0]).shape;
+    bool fits = true;
+    for (size_t k = 0; k < in.size() && fits; ++k) {
+      Shape wider;
+      if (k != i) fits = broadcast_shapes(shape, to.value(in[k]).shape, &wider), shape = wider;
+    }
+    if (fits && shape == out) in[i] = p->inputs[0];
+  }
+}
+
+}  // namespace
+
+Graph simplify(const Graph& from) {
+  return rewrite(from, [&](NodeId id, GraphCopy& copy, Graph& to) {
+    const Node& n = from.node(id);
+    if (n.outputs.size() == 1 && !n.op->stateful) {
+      SmallVector<ValueId, 8> in;
+      for (const ValueId v : n.inputs) in.push_back(copy[v]);
+      const Shape& out = from.value(n.outputs[0]).shape;
+      if (const auto it = rules().find(n.op); it != rules().end()) {
+        if (const ValueId v = it->second(n, {in.data(), in.size()}, out, to); v >= 0) {
+          copy.set(n.outputs[0], v);
+          return;
+        }
+      }
+      if (out.fully_known()) {
+        take_before_broadcast(n, in, out, to);
+        const DType dtype = from.value(n.outputs[0]).dtype;
+        Node& made = to.node(to.add_node(*n.op, n.attrs, {in.data(), in.size()}, {&dtype, 1}, {&out, 1}));
+        made.name = n.name;
+        made.site = n.site;
+        to.value(made.outputs[0]).known = from.value(n.outputs[0]).known;
+        copy.set(n.outputs[0], made.outputs[0]);
+        return;
+      }
+    }
+    copy.node(id);
+  });
+}
+
+}  // namespace rw

@@ -1,0 +1,90 @@
+#include "rewind/compiler/pipeline.h"
+
+#include <atomic>
+#include <chrono>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+
+#include "rewind/compiler/lower.h"
+#include "rewind/compiler/passes/passes.h"
+
+namespace rw {
+namespace {
+
+struct Pass {
+  const char* name;
+  Graph (*run)(const Graph&);
+};
+
+constexpr Pass kPasses[] = {
+    {"inline_calls", inline_calls},
+    {"prune", prune},
+    {"fold_constants", fold_constants},
+    {"simplify", simplify},
+    {"share_subexpressions", share_subexpressions},
+    {"prune", prune},
+};
+
+// Writes a compilation's stages to REWIND_DUMP, if that is set.
+class Dump {
+ public:
+  explicit Dump(const std::string& name) {
+    const char* folder = std::getenv("REWIND_DUMP");
+    if (!folder) return;
+    static std::atomic<int> count{0};
+    folder_ = std::filesystem::path(folder) / (std::to_string(count++) + "_" + name);
+    std::filesystem::create_directories(folder_);
+  }
+  void write(const char* stage, const std::string& text, double ms) {
+    if (folder_.empty()) return;
+    const std::string file = std::to_string(next_++) + "_" + stage;
+    std::ofstream(folder_ / (file + ".txt")) << text;
+    std::ofstream(folder_ / "timings.txt", std::ios::app) << file << ": " << ms << " ms\n";
+  }
+  explicit operator bool() const { return !folder_.empty(); }
+
+ private:
+  std::filesystem::path folder_;
+  int next_ = 0;
+};
+
+double ms_since(std::chrono::steady_clock::time_point start) {
+  return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
+}
+
+bool needs_shapes(const Graph& g, std::span<const Shape> arguments) {
+  for (size_t i = 0; i < arguments.size(); ++i)
+    if (!(g.value(g.arguments[i]).shape == arguments[i])) return true;
+  return false;
+}
+
+}  // namespace
+
+std::shared_ptr<const Program> compile(const Graph& traced, std::span<const Shape> arguments) {
+  using Clock = std::chrono::steady_clock;
+  Dump dump(traced.name);
+  if (dump) dump.write("traced", traced.to_string(), 0);
+  Graph graph;
+  const Graph* now = &traced;
+  if (needs_shapes(traced, arguments)) {
+    graph = specialise(traced, arguments);
+    now = &graph;
+  }
+  for (const Pass& pass : kPasses) {
+    const auto start = Clock::now();
+    graph = pass.run(*now);
+    now = &graph;
+    const double ms = ms_since(start);
+    if (dump) dump.write(pass.name, graph.to_string(), ms);
+#ifndef NDEBUG
+    verify(graph);
+#endif
+  }
+  const auto start = Clock::now();
+  std::shared_ptr<const Program> program = lower(graph);
+  if (dump) dump.write("program", program->to_string(), ms_since(start));
+  return program;
+}
+
+}  // namespace rw

@@ -1,0 +1,33 @@
+// How most passes are written: a walk over the nodes that copies each to a new graph, or puts something else
+// in its place.
+#pragma once
+
+#include "rewind/graph/copy.h"
+
+namespace rw {
+
+// visit(NodeId, GraphCopy&) copies the node with copy.node(id), or maps its outputs to other values of `to`.
+template <class Visit>
+Graph rewrite(const Graph& from, Visit visit) {
+  Graph to;
+  to.name = from.name;
+  GraphCopy copy(from, to);
+  copy.arguments();
+  for (size_t i = 0; i < from.nodes().size(); ++i) visit(NodeId(i), copy, to);
+  copy.outputs();
+  return to;
+}
+
+// Nodes that an output or an effect needs, and how often each value is used by them or returned.
+struct Uses {
+  std::vector<uint8_t> needed;  // by node
+  std::vector<int32_t> count;   // by value
+  explicit Uses(const Graph& graph);
+};
+
+// The elements of a known value, read as double. Requires a real dtype.
+double known_element(const HostTensor& tensor, int64_t i);
+// Whether all elements are equal to this number.
+bool known_splat(const GraphValue& value, double number);
+
+}  // namespace rw

@@ -1,0 +1,239 @@
+#include "rewind/runtime/program.h"
+
+#include "rewind/base/error.h"
+#include "rewind/device/parallel.h"
+#include "rewind/runtime/kernel_host.h"
+
+namespace rw {
+namespace {
+
+constexpr size_t kMostFreeFrames = 8;
+
+// Scratch memory that a frame keeps from run to run: blocks are handed out in turn and taken back at once.
+class ScratchPool {
+ public:
+  void* take(size_t bytes) {
+    if (next_ == blocks_.size() || blocks_[next_].bytes() < bytes) {
+      if (next_ == blocks_.size()) blocks_.emplace_back();
+      blocks_[next_] = Buffer();
+      blocks_[next_] = Buffer(cpu_device(), bytes);
+    }
+    return blocks_[next_++].data();
+  }
+  void reset() { next_ = 0; }
+
+ private:
+  std::vector<Buffer> blocks_;
+  size_t next_ = 0;
+};
+
+class ProgramHost final : public KernelHost {
+ public:
+  ProgramHost(const Op& op, std::span<const View> inputs, ScratchPool& scratch)
+      : op_(op), inputs_(inputs), scratch_(scratch) {}
+  ~ProgramHost() override { scratch_.reset(); }
+  View allocate_output(int, Shape) override {
+    fail_internal(__FILE__, __LINE__,
+                  ("the size of " + op_.name + " was known when the program was made").c_str());
+  }
+  void* scratch(size_t bytes) override { return bytes == 0 ? nullptr : scratch_.take(bytes); }
+  View variable(int i) override { return writable_variable(inputs_[size_t(i)], op_); }
+
+ private:
+  const Op& op_;
+  std::span<const View> inputs_;
+  ScratchPool& scratch_;
+};
+
+}  // namespace
+
+struct Program::Frame {
+  Buffer arena;
+  std::vector<View> views;          // by operand
+  std::vector<Value> owned;         // by root: what has memory of its own
+  std::vector<const Value*> given;  // by root: arguments
+  ScratchPool scratch;
+
+  void point(const ProgramValue& root, void* data) {
+    for (const uint32_t u : root.uses) views[u].data = data;
+  }
+};
+
+Program::Program() = default;
+Program::~Program() = default;
+
+void Program::seal() {
+  for (Instruction& in : code) {
+    in.first_operand = uint32_t(operands_.size());
+    for (const auto* list : {&in.inputs, &in.outputs}) {
+      for (const int32_t v : *list) {
+        values[size_t(values[size_t(v)].root)].uses.push_back(uint32_t(operands_.size()));
+        operands_.push_back({v});
+      }
+    }
+  }
+}
+
+std::unique_ptr<Program::Frame> Program::take_frame() const {
+  {
+    const std::lock_guard lock(mutex_);
+    if (!frames_.empty()) {
+      auto frame = std::move(frames_.back());
+      frames_.pop_back();
+      return frame;
+    }
+  }
+  auto frame = std::make_unique<Frame>();
+  if (arena_bytes > 0) frame->arena = Buffer(cpu_device(), arena_bytes);
+  frame->views.resize(operands_.size());
+  frame->owned.resize(values.size());
+  frame->given.resize(values.size());
+  for (size_t i = 0; i < operands_.size(); ++i) {
+    const ProgramValue& v = values[size_t(operands_[i].value)];
+    frame->views[i] = {nullptr, &v.shape, v.dtype, v.size};
+  }
+  for (size_t i = 0; i < values.size(); ++i) {
+    const ProgramValue& v = values[i];
+    if (v.root != int32_t(i)) continue;
+    if (v.place.kind == Place::kArena && arena_bytes > 0)
+      frame->point(v, static_cast<char*>(frame->arena.data()) + v.place.at);
+    if (v.place.kind == Place::kConstant) {
+      frame->given[i] = &constants[size_t(v.place.at)];
+      frame->point(v, frame->given[i]->data);
+    }
+  }
+  return frame;
+}
+
+void Program::give_frame(std::unique_ptr<Frame> frame) const {
+  const std::lock_guard lock(mutex_);
+  if (frames_.size() < kMostFreeFrames) frames_.push_back(std::move(frame));
+}
+
+void Program::run(std::span<const Value* const> inputs, ValueList* results) const {
+  RW_CHECK(inputs.size() == arguments.size());
+  auto frame = take_frame();
+  // A frame that met an error is dropped with whatever it holds.
+  run_frame(*frame, inputs, results);
+  give_frame(std::move(frame));
+}
+
+void Program::run_frame(Frame& frame, std::span<const Value* const> inputs, ValueList* results) const {
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    const size_t v = size_t(arguments[i]);
+    frame.given[v] = inputs[i];
+    frame.point(values[v], inputs[i]->data);
+  }
+  for (const Instruction& in : code) {
+    execute(frame, in);
+    for (const int32_t v : in.releases) frame.owned[size_t(v)] = Value();
+  }
+  results->clear();
+  for (const int32_t o : outputs) {
+    const ProgramValue& v = values[size_t(o)];
+    const Value* from = frame.given[size_t(v.root)];
+    Value& result = results->emplace_back(from ? *from : frame.owned[size_t(v.root)]);
+    if (v.root == o) continue;
+    result.shape = v.shape;
+    result.dtype = v.dtype;
+  }
+}
+
+void Program::execute(Frame& frame, const Instruction& in) const {
+  for (const int32_t v : in.allocates) {
+    Value& own = frame.owned[size_t(v)];
+    const ProgramValue& value = values[size_t(v)];
+    // What the last run gave away and got back is used again.
+    if (own.storage && own.storage->unique()) continue;
+    own = Value::allocate(cpu_device(), value.dtype, value.shape);
+    frame.point(value, own.data);
+  }
+  View* views = frame.views.data() + in.first_operand;
+  const size_t num_inputs = in.inputs.size();
+  switch (in.kind) {
+    case Instruction::kKernel: {
+      ProgramHost host(*in.op, {views, num_inputs}, frame.scratch);
+      VariableLocks locks;
+      if (in.op->stateful) locks.lock({views, num_inputs});
+      KernelContext ctx(*in.op, in.attrs, {views, num_inputs}, {views + num_inputs, in.outputs.size()},
+                        cpu_device(), host, in.kernel->data);
+      in.kernel->run(ctx);
+      return;
+    }
+    case Instruction::kNative: {
+      SmallVector<void*, 32> pointers(num_inputs + in.outputs.size());
+      for (size_t i = 0; i < pointers.size(); ++i) pointers[i] = views[i].data;
+      std::atomic<int64_t> status{0};
+      parallel_for(in.extent, in.grain, [&](int64_t begin, int64_t end) {
+        if (const int64_t s = in.native->run(pointers.data(), begin, end)) status = s;
+      });
+      if (status != 0) fail_invalid(in.label, in.failures[size_t(status - 1)]);
+      return;
+    }
+    case Instruction::kRead: {
+      VariableCell& cell = variable_of(views[0], in.op->tag);
+      const int32_t out = in.outputs[0];
+      Value& own = frame.owned[size_t(out)];
+      {
+        const std::lock_guard lock(cell.mutex);
+        if (cell.value.dtype == DType::kInvalid)
+          fail_precondition(in.op->tag, "variable " + cell.name + " has no value yet");
+        own = cell.value;
+      }
+      if (own.dtype != values[size_t(out)].dtype || !(own.shape == values[size_t(out)].shape))
+        fail_invalid(in.op->tag, "variable " + cell.name + " is " + own.view().describe() +
+                                     " and was traced as another type or shape");
+      frame.point(values[size_t(out)], own.data);
+      return;
+    }
+    case Instruction::kEager: {
+      SmallVector<Value, 8> shaped;  // inputs that are another view of their memory
+      SmallVector<const Value*, 8> given;
+      shaped.reserve(num_inputs);
+      for (const int32_t i : in.inputs) {
+        const ProgramValue& v = values[size_t(i)];
+        const Value* from = frame.given[size_t(v.root)];
+        if (!from) from = &frame.owned[size_t(v.root)];
+        if (v.root != i) {
+          Value& other = shaped.emplace_back(*from);
+          other.shape = v.shape;
+          other.dtype = v.dtype;
+          from = &other;
+        }
+        given.push_back(from);
+      }
+      ValueList results = run_eager(*in.op, in.attrs, {given.data(), given.size()});
+      for (size_t k = 0; k < in.outputs.size(); ++k) {
+        const size_t o = size_t(in.outputs[k]);
+        frame.owned[o] = std::move(results[k]);
+        frame.point(values[o], frame.owned[o].data);
+      }
+      return;
+    }
+  }
+}
+
+std::string Program::to_string() const {
+  auto describe = [&](int32_t i) {
+    const ProgramValue& v = values[size_t(i)];
+    const Place& p = values[size_t(v.root)].place;
+    static constexpr const char* kNames[] = {"@", "arg", "const", "own"};
+    return "%" + std::to_string(i) + ":" + kNames[p.kind] +
+           (p.kind == Place::kOwned ? "" : std::to_string(p.at)) + " " + std::string(name_of(v.dtype)) +
+           v.shape.to_string();
+  };
+  std::string text = "program " + name + ", arena of " + std::to_string(arena_bytes) + " bytes\n";
+  for (size_t i = 0; i < code.size(); ++i) {
+    const Instruction& in = code[i];
+    static constexpr const char* kNames[] = {"kernel", "native", "eager", "read"};
+    text += std::to_string(i) + ": " + kNames[in.kind] + " " + (in.op ? in.op->name : "") +
+            (in.label.empty() ? "" : " [" + in.label + "]") + " (";
+    for (size_t k = 0; k < in.inputs.size(); ++k) text += (k ? ", " : "") + describe(in.inputs[k]);
+    text += ") -> (";
+    for (size_t k = 0; k < in.outputs.size(); ++k) text += (k ? ", " : "") + describe(in.outputs[k]);
+    text += ")\n";
+  }
+  return text;
+}
+
+}  // namespace rw

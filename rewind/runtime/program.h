@@ -1,0 +1,102 @@
+// A Program: a graph for fixed shapes as a flat list of instructions on planned memory. Most values lie in
+// one arena at offsets the planner chose; a frame (an arena and a view for each operand) is made once and
+// used again, so a steady run resolves nothing and allocates nothing.
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "rewind/device/buffer.h"
+#include "rewind/kernel/kernel.h"
+#include "rewind/op/attrs.h"
+#include "rewind/runtime/eager.h"
+
+namespace rw {
+
+// Machine code made by the compiler. Runs iterations [begin, end) of its parallel loop; returns 0, or the
+// number of what went wrong.
+class NativeKernel {
+ public:
+  virtual ~NativeKernel() = default;
+  virtual int64_t run(void* const* buffers, int64_t begin, int64_t end) const = 0;
+};
+
+struct Place {
+  enum Kind : uint8_t {
+    kArena,     // at: offset in bytes
+    kArgument,  // at: which argument
+    kConstant,  // at: which constant
+    kOwned,     // memory of its own, counted: results, values of unknown size, what eager instructions touch
+  };
+  Kind kind = kArena;
+  int64_t at = 0;
+};
+
+// Values that share memory (a reshape and what it reshapes) share a place: `root` is the first of them.
+struct ProgramValue {
+  DType dtype = DType::kInvalid;
+  Shape shape;  // fully known, unless the value is made while running
+  int64_t size = -1;
+  int32_t root = -1;
+  Place place;                 // of roots
+  std::vector<uint32_t> uses;  // of roots: operands, by number, that point to this memory
+};
+
+struct Instruction {
+  enum Kind : uint8_t {
+    kKernel,  // a kernel of the op on views
+    kNative,  // machine code on pointers
+    kEager,   // the eager executor on values
+    kRead,    // a variable's snapshot
+  };
+  Kind kind = kKernel;
+  const Op* op = nullptr;
+  Attrs attrs;
+  const KernelEntry* kernel = nullptr;
+  std::shared_ptr<const NativeKernel> native;
+  int64_t extent = 1, grain = 1;         // of the native kernel's parallel loop
+  std::vector<int32_t> inputs, outputs;  // values
+  uint32_t first_operand = 0;            // operands of inputs, then of outputs
+  std::vector<int32_t> allocates;        // owned roots that get memory before it runs
+  std::vector<int32_t> releases;         // owned roots that nobody reads behind it
+  std::vector<std::string> failures;     // of a native kernel, by status - 1
+  std::string label;                     // for dumps and profiles
+};
+
+class Program {
+ public:
+  std::string name;
+  std::vector<ProgramValue> values;
+  std::vector<Instruction> code;
+  std::vector<int32_t> arguments, outputs;  // values
+  std::vector<Value> constants;
+  size_t arena_bytes = 0;
+
+  Program();
+  ~Program();
+  // Numbers the operands; call once, when all else is set.
+  void seal();
+  // Any number of threads; each run in flight has a frame of its own.
+  void run(std::span<const Value* const> inputs, ValueList* results) const;
+  // One line an instruction, with places.
+  std::string to_string() const;
+
+ private:
+  struct Frame;
+  std::unique_ptr<Frame> take_frame() const;
+  void give_frame(std::unique_ptr<Frame> frame) const;
+  void run_frame(Frame& frame, std::span<const Value* const> inputs, ValueList* results) const;
+  void execute(Frame& frame, const Instruction& in) const;
+
+  struct Operand {
+    int32_t value;
+  };
+  std::vector<Operand> operands_;
+  mutable std::mutex mutex_;
+  mutable std::vector<std::unique_ptr<Frame>> frames_;  // free ones
+};
+
+}  // namespace rw
