@@ -21,6 +21,7 @@
 #include "rewind/autodiff/gradient.h"
 #include "rewind/base/aggregate.h"
 #include "rewind/base/small_vector.h"
+#include "rewind/tensor/tensor_array.h"
 #include "rewind/tensor/variable.h"
 
 namespace rw {
@@ -115,6 +116,16 @@ struct Nest<Gradient> {
     for (Tensor* t : {&s.values, &s.indices, &s.dense_shape}) *t = *r.next++;
     return s;
   }
+};
+// An array travels as its list; settings that writes have found out travel with the C++ object.
+template <>
+struct Nest<TensorArray> {
+  static void write(const TensorArray& a, NestWriter& w) {
+    w.key.add(TraceKey::kList, 1);
+    w.key.add_text(std::string(name_of(a.dtype())));
+    Nest<Tensor>::write(a.flow(), w);
+  }
+  static TensorArray read(const TensorArray& like, NestReader& r) { return like.with_flow(*r.next++); }
 };
 template <>
 struct Nest<std::string> {
