@@ -1,10 +1,10 @@
 // GraphDef and FunctionDef to Graph.
 #include <algorithm>
-#include <queue>
 
 #include "rewind/base/error.h"
 #include "rewind/graph/attr_proto.h"
 #include "rewind/graph/graph_def.h"
+#include "rewind/graph/node_order.h"
 #include "rewind/graph/tensor_proto.h"
 #include "rewind/op/table.h"
 
@@ -20,104 +20,6 @@ constexpr size_t kMaxCallDepth = 200;
 
 [[noreturn]] void fail(const std::string& message) { fail_invalid("GraphDef", message); }
 std::string quoted(std::string_view name) { return "'" + std::string(name) + "'"; }
-
-// "^node", "node", "node:1", "node:output:0".
-struct InputRef {
-  bool control = false;
-  std::string_view node;
-  std::string_view output;  // of a function's node
-  int64_t index = 0;
-};
-
-InputRef parse_ref(std::string_view text) {
-  InputRef ref;
-  if (!text.empty() && text[0] == '^') return {.control = true, .node = text.substr(1)};
-  const size_t colon = text.find(':');
-  ref.node = text.substr(0, colon);
-  if (colon == std::string_view::npos) return ref;
-  std::string_view rest = text.substr(colon + 1);
-  if (const size_t second = rest.find(':'); second != std::string_view::npos) {
-    ref.output = rest.substr(0, second);
-    rest.remove_prefix(second + 1);
-  }
-  if (rest.empty() || rest.size() > 9 || rest.find_first_not_of("0123456789") != std::string_view::npos)
-    fail("an input reads 'node', 'node:1', 'node:output:0' or '^node': got " + quoted(text));
-  for (const char c : rest) ref.index = ref.index * 10 + (c - '0');
-  return ref;
-}
-
-// Positions of the nodes, each behind all that it takes something from or waits for, otherwise as in the
-// file. References to arguments are not among the nodes and bind nothing.
-class FileOrder {
- public:
-  FileOrder(const std::vector<const NodeDef*>& nodes, const std::unordered_set<std::string>& arguments)
-      : nodes_(nodes), arguments_(arguments), users_(nodes.size()), missing_(nodes.size(), 0) {
-    for (size_t i = 0; i < nodes.size(); ++i) {
-      if (nodes[i]->name.empty())
-        fail("node " + std::to_string(i) + " (op " + nodes[i]->op + ") has no name");
-      if (!position_.emplace(nodes[i]->name, i).second)
-        fail("two nodes are called " + quoted(nodes[i]->name));
-    }
-    for (size_t i = 0; i < nodes.size(); ++i)
-      for (const std::string& input : nodes[i]->input) link(input, i);
-  }
-
-  std::vector<size_t> find() {
-    std::priority_queue<size_t, std::vector<size_t>, std::greater<>> ready;
-    for (size_t i = 0; i < nodes_.size(); ++i)
-      if (missing_[i] == 0) ready.push(i);
-    std::vector<size_t> order;
-    while (!ready.empty()) {
-      const size_t i = ready.top();
-      ready.pop();
-      order.push_back(i);
-      for (const size_t user : users_[i])
-        if (--missing_[user] == 0) ready.push(user);
-    }
-    if (order.size() < nodes_.size()) {
-      size_t stuck = 0;
-      while (missing_[stuck] == 0) ++stuck;
-      fail("nodes wait for each other in a circle, " + quoted(nodes_[stuck]->name) + " among them");
-    }
-    return order;
-  }
-
-  // The nodes that these need, themselves included.
-  std::vector<bool> reach(const std::vector<std::string_view>& names) const {
-    std::vector<bool> reached(nodes_.size(), false);
-    std::vector<size_t> work;
-    const auto mark = [&](std::string_view name) {
-      const auto it = position_.find(name);
-      if (it == position_.end() || reached[it->second]) return;
-      reached[it->second] = true;
-      work.push_back(it->second);
-    };
-    for (const std::string_view name : names) mark(name);
-    while (!work.empty()) {
-      const size_t i = work.back();
-      work.pop_back();
-      for (const std::string& input : nodes_[i]->input) mark(parse_ref(input).node);
-    }
-    return reached;
-  }
-
- private:
-  void link(const std::string& input, size_t user) {
-    const std::string_view name = parse_ref(input).node;
-    if (const auto it = position_.find(name); it != position_.end()) {
-      users_[it->second].push_back(user);
-      ++missing_[user];
-    } else if (!arguments_.count(std::string(name))) {
-      fail("node " + quoted(nodes_[user]->name) + " takes " + quoted(input) + ", which does not exist");
-    }
-  }
-
-  const std::vector<const NodeDef*>& nodes_;
-  const std::unordered_set<std::string>& arguments_;
-  std::unordered_map<std::string_view, size_t> position_;
-  std::vector<std::vector<size_t>> users_;
-  std::vector<size_t> missing_;
-};
 
 // Builds a graph node by node and knows the values by their names in the file.
 class BodyReader {
@@ -147,7 +49,7 @@ class BodyReader {
   }
 
   ValueId value(std::string_view text) const {
-    const InputRef ref = parse_ref(text);
+    const InputRef ref = parse_input(text);
     const auto it = made_.find(ref.node);
     if (ref.control || it == made_.end()) fail("there is no value " + quoted(text));
     const Made& made = it->second;
@@ -185,7 +87,7 @@ class BodyReader {
     std::vector<ValueId> inputs;
     std::vector<DType> types;
     for (const std::string& input : def.input) {
-      if (parse_ref(input).control) continue;
+      if (parse_input(input).control) continue;
       inputs.push_back(value(input));
       types.push_back(graph_.value(inputs.back()).dtype);
     }
@@ -320,7 +222,7 @@ std::shared_ptr<const Graph> from_function_def(const FunctionDef& def, FunctionL
       fail("function " + signature.name + ": a node and an argument are called " + quoted(node.name));
     nodes.push_back(&node);
   }
-  for (const size_t i : FileOrder(nodes, arguments).find()) body.add(*nodes[i]);
+  for (const size_t i : NodeOrder(nodes, arguments).find()) body.add(*nodes[i]);
   for (const format::OpDef::ArgDef& arg : signature.output_arg) {
     const auto it = def.ret.find(arg.name);
     if (it == def.ret.end())
@@ -335,7 +237,7 @@ std::vector<std::string> default_outputs(const GraphDef& def) {
   std::unordered_set<std::string_view> taken;
   for (const NodeDef& node : def.node)
     for (const std::string& input : node.input)
-      if (const InputRef ref = parse_ref(input); !ref.control) taken.insert(ref.node);
+      if (const InputRef ref = parse_input(input); !ref.control) taken.insert(ref.node);
   std::vector<std::string> names;
   for (const NodeDef& node : def.node)
     if (node.op != "Placeholder" && !taken.count(node.name)) names.push_back(node.name);
@@ -386,15 +288,15 @@ std::shared_ptr<Graph> from_graph_def(const format::GraphDef& def, const GraphDe
     if (node.op == "Placeholder") placeholders[node.name] = &node;
   }
   static const std::unordered_set<std::string> kNoArguments;
-  FileOrder file_order(nodes, kNoArguments);
+  NodeOrder node_order(nodes, kNoArguments);
   const std::vector<std::string> outputs =
       options.outputs.empty() && !options.prune ? default_outputs(def) : options.outputs;
   std::vector<bool> wanted(nodes.size(), true);
   if (options.prune) {
     std::vector<std::string_view> roots;
-    for (const std::string& name : outputs) roots.push_back(parse_ref(name).node);
-    for (const std::string& name : options.targets) roots.push_back(parse_ref(name).node);
-    wanted = file_order.reach(roots);
+    for (const std::string& name : outputs) roots.push_back(parse_input(name).node);
+    for (const std::string& name : options.targets) roots.push_back(parse_input(name).node);
+    wanted = node_order.reach(roots);
   }
 
   std::unordered_set<std::string_view> added;
@@ -402,13 +304,13 @@ std::shared_ptr<Graph> from_graph_def(const format::GraphDef& def, const GraphDe
     if (added.insert(node.name).second) add_placeholder(node, &body);
   };
   for (const std::string& name : options.inputs) {
-    const auto it = placeholders.find(parse_ref(name).node);
+    const auto it = placeholders.find(parse_input(name).node);
     if (it == placeholders.end()) fail_not_found("GraphDef", "there is no Placeholder " + quoted(name));
     add_argument(*it->second);
   }
   for (size_t i = 0; i < nodes.size(); ++i)
     if (nodes[i]->op == "Placeholder" && wanted[i]) add_argument(*nodes[i]);
-  for (const size_t i : file_order.find())
+  for (const size_t i : node_order.find())
     if (nodes[i]->op != "Placeholder" && wanted[i]) body.add(*nodes[i]);
 
   for (const std::string& name : outputs) {

@@ -49,6 +49,13 @@ class UniqueNames {
   std::unordered_set<std::string> taken_;
 };
 
+bool lowers_in_line(std::string_view op) {
+  for (const std::string_view name :
+       {"If", "StatelessIf", "While", "StatelessWhile", "Case", "StatelessCase"})
+    if (op == name) return true;
+  return false;
+}
+
 format::AttrValue attr(DType v) {
   format::AttrValue a;
   a.value = format::DataType(v);
@@ -118,6 +125,8 @@ class BodyWriter {
     const AttrList attrs = complete_attrs(*node.op, node.attrs, types);
     const NameOfBody name_of_body = [&](const BodyRef& body) { return library_->add(graph_of(*body)); };
     for (const auto& [key, value] : attrs) def.attr[key] = to_attr_proto(value, name_of_body);
+    // As TensorFlow's own writer asks for: its executor then runs branches and loops in line.
+    if (lowers_in_line(node.op->name)) def.attr["_lower_using_switch_merge"].value = true;
     name_outputs(node, name, output_counts(*node.op, attrs));
     return nodes.emplace_back(std::move(def));
   }
@@ -212,9 +221,9 @@ bool outputs_stand_alone(const Graph& graph) {
 }  // namespace
 
 std::string FunctionLibraryWriter::new_name(const Graph& graph) {
-  std::string base = node_name(graph.name);
+  std::string base = graph.name.empty() ? "graph" : graph.name;
   for (char& c : base)
-    if (c == '/' || c == '>' || c == '-') c = '_';
+    if (!is_letter(c) && !is_digit(c) && c != '.') c = '_';
   std::string name = base;
   // A function's name must be no op's.
   for (int i = 1; taken_.count(name) || op_table().find(name); ++i) name = base + "_" + std::to_string(i);

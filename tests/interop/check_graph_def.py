@@ -292,6 +292,40 @@ def functions():
             return [tf.identity(tf.constant(v.numpy())) for v in values]
         return f, []
 
+    def keras_mlp():
+        model = tf.keras.Sequential([tf.keras.layers.Input([5]), tf.keras.layers.Dense(7, "gelu"), tf.keras.layers.BatchNormalization(),
+                                     tf.keras.layers.Dropout(0.5), tf.keras.layers.LayerNormalization(), tf.keras.layers.Dense(3)])
+        return tf.function(lambda x: model(x, training=False)), [array(4, 5)]
+
+    def keras_cnn():
+        model = tf.keras.Sequential([tf.keras.layers.Input([8, 8, 3]), tf.keras.layers.Conv2D(4, 3, activation="relu"),
+                                     tf.keras.layers.DepthwiseConv2D(3), tf.keras.layers.MaxPooling2D(), tf.keras.layers.Flatten(),
+                                     tf.keras.layers.Dense(3, "softmax")])
+        return tf.function(lambda x: model(x)), [array(2, 8, 8, 3)]
+
+    def keras_lstm():
+        layer = tf.keras.layers.LSTM(4, return_sequences=True)
+        layer(tf.zeros([1, 2, 3]))
+        return tf.function(lambda x: layer(x)), [array(2, 5, 3)]
+
+    def keras_attention():
+        layer = tf.keras.layers.MultiHeadAttention(2, 4)
+        layer(tf.zeros([1, 3, 8]), tf.zeros([1, 3, 8]))
+        return tf.function(lambda x: layer(x, x, use_causal_mask=True)), [array(2, 5, 8)]
+
+    def map_and_scan():
+        return tf.function(lambda x: (tf.map_fn(lambda r: tf.reduce_sum(r * r), x), tf.scan(lambda a, r: a * 0.5 + r, x))), [array(4, 3)]
+
+    def einsum_linalg():
+        @tf.function
+        def f(a, b):
+            s = tf.matmul(a, a, transpose_b=True) + 2.0 * tf.eye(3)
+            return tf.einsum("ij,kj->ik", a, b), tf.linalg.cholesky(s), tf.linalg.inv(s), tf.linalg.band_part(s, 1, 0), tf.linalg.diag_part(s)
+        return f, [array(3, 4), array(2, 4)]
+
+    def dictionary_order():
+        return tf.function(lambda x: {"b": x + 1, "a": x * 2}), [array(2)]
+
     def effects():
         @tf.function
         def f(x):
