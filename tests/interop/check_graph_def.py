@@ -3,6 +3,9 @@
 Graphs that Rewind wrote are read and run by TensorFlow; graphs of TensorFlow's own functions are read by Rewind, run
 there, written again, and read and run by TensorFlow. All results must agree, variables' last values included.
 
+    check_graph_def.py [WORD...]   the checks whose names contain a word, or all
+    check_graph_def.py --golden    writes tests/golden/graph_def/, the files for the tests without TensorFlow
+
 Graphs run in a session, where nothing but the edges of the graph gives an order: a missing control edge shows.
 """
 import ctypes
@@ -365,7 +368,29 @@ def check_function(library, make):
     return None
 
 
+def write_golden():
+    v = tf.Variable([1.0, 2.0, 3.0], name="w")
+
+    @tf.function
+    def f(x, n):
+        y = tf.matmul(x, tf.constant([[1.0, 2.0], [3.0, 4.0]]))
+        if tf.reduce_sum(y) > 3.0: y = y * tf.constant(0.1)
+        else: y = y - 1e-5
+        v.assign_add([1.0, 1.0, 1.0])
+        for i in tf.range(n): y = y + tf.cast(i, tf.float32)
+        tf.print("sum", tf.reduce_sum(y))
+        a, b = tf.split(y, 2, axis=1)
+        return tf.concat([a, b], 0), tf.strings.join(["a\n'\"\xe9", tf.strings.as_string(n)]), v + 1.0
+
+    concrete = f.get_concrete_function(tf.TensorSpec([None, 2]), tf.TensorSpec([], tf.int32))
+    graph = concrete.graph.as_graph_def()
+    folder = os.path.join(rewind_side.ROOT, "tests", "golden", "graph_def")
+    with open(os.path.join(folder, "function.pb"), "wb") as file: file.write(graph.SerializeToString(deterministic=True))
+    with open(os.path.join(folder, "function.pbtxt"), "w") as file: file.write(str(graph))
+
+
 def main():
+    if sys.argv[1:] == ["--golden"]: return write_golden()
     library = Library()
     passed = failed = 0
     checks = [("example " + name, lambda k=k: check_example(library, k)) for k, name in enumerate(library.examples())]
