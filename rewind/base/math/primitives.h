@@ -1,6 +1,6 @@
 // The vocabulary in which every scalar function of this folder is written.
 //
-// Contract. A function here is a template over T: float, double, or later a type that emits instructions.
+// Contract. A function here is a template over T: float, double, or a type that emits instructions.
 //  - It uses only operators (+ - * / unary - and comparisons on T; + - * & | ^ << >> == < on Bits<T>) and the
 //    functions of this file; a type that provides the same overloads and Traits gets the whole folder.
 //  - No `if` and no loop bound depends on data: selects, `if constexpr`, constant trip counts, and `repeat`.
@@ -155,10 +155,14 @@ RW_SCALAR double lookup(const double* table, std::uint64_t index) { return table
 // them, keeping each lane's state from where its step first answered false.
 template <int count, class State, class Step>
 RW_SCALAR State repeat(State state, Step step) {
-  for (int i = 0; i < count; ++i) {
-    if (!step(state)) break;
+  if constexpr (__is_same(decltype(step(state)), bool)) {
+    for (int i = 0; i < count; ++i) {
+      if (!step(state)) break;
+    }
+    return state;
+  } else {
+    return emit_repeat<count>(state, step);  // of the emitting type
   }
-  return state;
 }
 
 // ---- Composed of the above; an emitting type need not provide these. ----

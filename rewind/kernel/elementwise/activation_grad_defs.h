@@ -10,9 +10,9 @@ void visit_activation_grad(Visitor&& v) {
   using scalar::lit;
   using scalar::select;
   // (gradient, input)
-  v.template op<kRealTypes>("ReluGrad", []<class T>(T g, T x) { return x > T(0) ? g : T(0); });
+  v.template op<kRealTypes>("ReluGrad", []<class T>(T g, T x) { return choose(x > T(0), g, T(0)); });
   v.template op<kRealTypes>("Relu6Grad",
-                            []<class T>(T g, T x) { return (x > T(0)) & (x < T(6)) ? g : T(0); });
+                            []<class T>(T g, T x) { return choose((x > T(0)) & (x < T(6)), g, T(0)); });
   v.template op<kFloatTypes>("SoftplusGrad",
                              []<class T>(T g, T x) { return g / (scalar::exp(-x) + lit<T>(1.0)); });
   v.template op<kFloatTypes>("SoftsignGrad", []<class T>(T g, T x) {

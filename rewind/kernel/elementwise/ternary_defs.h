@@ -8,8 +8,8 @@ namespace rw {
 template <class Visitor>
 void visit_ternary(Visitor&& v) {
   v.template op<kRealTypes>("ClipByValue", []<class T>(T x, T low, T high) {
-    const T below = x > high ? high : x;  // NaN stays
-    return below < low ? low : below;
+    const T below = choose(x > high, high, x);  // NaN stays
+    return choose(below < low, low, below);
   });
   // alpha and tolerance are the third operand: one value for all.
   v.template op<kFloatTypes>("LeakyReluGrad", []<class T>(T g, T x, T alpha) {

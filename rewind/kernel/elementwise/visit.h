@@ -21,4 +21,11 @@ namespace rw {
 template <class T>
 inline constexpr bool is_integer_value = std::is_integral_v<T>;
 
+// c ? a : b, for integers too.
+template <class C, class T>
+RW_SCALAR T choose(C c, T a, T b) {
+  if constexpr (is_integer_value<T>) return c ? a : b;
+  else return scalar::select(c, a, b);
+}
+
 }  // namespace rw
