@@ -1,6 +1,5 @@
-// One training step of a 784-100-100-10 network on 100 images, with Adam.
-#include "benchmarks/workload.h"
-#include "rewind/rewind.h"
+// One training step of a 784-100-100-10 network on 100 images, with Adam: eagerly, and as one function.
+#include "benchmarks/training.h"
 
 namespace bench {
 namespace {
@@ -11,39 +10,28 @@ struct Layer {
   rw::Tensor operator()(const rw::Tensor& x) const { return rw::matmul(x, w) + b; }
 };
 
-struct Adam {
-  std::vector<rw::Variable> m, v;
-  rw::Variable beta1_power{0.9f, {.trainable = false}}, beta2_power{0.999f, {.trainable = false}};
-  explicit Adam(const std::vector<rw::Variable>& parameters) {
-    for (const rw::Variable& p : parameters) {
-      m.emplace_back(rw::zeros_like(p), rw::VariableOptions{.trainable = false});
-      v.emplace_back(rw::zeros_like(p), rw::VariableOptions{.trainable = false});
-    }
-  }
-  void apply(const std::vector<rw::Gradient>& grads, const std::vector<rw::Variable>& parameters) {
-    for (size_t i = 0; i < parameters.size(); ++i) {
-      rw::raw_op("ResourceApplyAdam", {parameters[i].handle(), m[i].handle(), v[i].handle(), beta1_power,
-                                       beta2_power, 1e-3f, 0.9f, 0.999f, 1e-7f, grads[i]});
-    }
-    beta1_power.assign(beta1_power * 0.9f);
-    beta2_power.assign(beta2_power * 0.999f);
-  }
-};
+struct Mlp {
+  Layer first{784, 100}, second{100, 100}, third{100, 10};
+  Adam adam{{first.w, first.b, second.w, second.b, third.w, third.b}};
 
-void mnist_mlp() {
-  const rw::Tensor x = rw::random::uniform({100, 28, 28});
-  const rw::Tensor y = rw::random::uniform({100}, {.minval = 0, .maxval = 10, .dtype = rw::int64});
-  const Layer first(784, 100), second(100, 100), third(100, 10);
-  const std::vector<rw::Variable> parameters{first.w, first.b, second.w, second.b, third.w, third.b};
-  Adam adam(parameters);
-  const double us = median_us(20, 400, [&] {
+  rw::Tensor step(const rw::Tensor& x, const rw::Tensor& y) const {
     rw::GradientTape tape;
     const rw::Tensor h = rw::nn::relu(first(rw::reshape(x, {100, 784})));
     const rw::Tensor logits = third(rw::nn::relu(second(h)));
     const rw::Tensor loss = rw::reduce_mean(rw::nn::sparse_softmax_cross_entropy_with_logits(y, logits));
-    adam.apply(tape.gradient(loss, parameters), parameters);
-    loss.item<float>();
-  });
+    adam.apply(tape.gradient(loss, adam.parameters));
+    return loss;
+  }
+};
+
+void mnist_mlp() {
+  const int64_t held = rw::memory::stats().current;
+  const rw::Tensor x = rw::random::uniform({100, 28, 28});
+  const rw::Tensor y = rw::random::uniform({100}, {.minval = 0, .maxval = 10, .dtype = rw::int64});
+  const Mlp model;
+  const auto step = rw::function([&](rw::Tensor a, rw::Tensor b) { return model.step(a, b); });
+  report_training("mnist_mlp", 20, 400, model.adam, held, [&] { step(x, y).item<float>(); });
+  const double us = median_us(20, 400, [&] { model.step(x, y).item<float>(); });
   say("mnist_mlp", "rewind", "eager", {{"ms", us / 1e3}});
 }
 

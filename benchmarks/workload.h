@@ -43,5 +43,9 @@ std::vector<Workload> eager_workloads();
 std::vector<Workload> mnist_workloads();
 std::vector<Workload> bandwidth_workloads();
 std::vector<Workload> matmul_workloads();
+std::vector<Workload> function_workloads();
+std::vector<Workload> loop_workloads();
+std::vector<Workload> cnn_workloads();
+std::vector<Workload> gpt_workloads();
 
 }  // namespace bench

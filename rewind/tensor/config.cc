@@ -37,7 +37,7 @@ namespace memory {
 
 Stats stats(std::string_view device) {
   const MemoryStats s = find_device(device).allocator().stats();
-  return {s.in_use, s.peak, s.reserved, s.limit};
+  return {s.in_use, s.peak, s.reserved, s.limit, s.allocations};
 }
 void reset_peak(std::string_view device) { find_device(device).allocator().reset_peak(); }
 void trim(std::string_view device) { find_device(device).allocator().trim(); }

@@ -47,6 +47,7 @@ struct Stats {
   int64_t peak = 0;      // the largest since the start or the last reset
   int64_t reserved = 0;  // current plus what is cached for reuse
   int64_t limit = 0;
+  int64_t allocations = 0;  // how often memory was asked for since the start
 };
 Stats stats(std::string_view device = "CPU:0");
 void reset_peak(std::string_view device = "CPU:0");

@@ -1,0 +1,109 @@
+// One training step of a GPT, with Adam: gpt_baby (12 x 64 tokens, width 128, 4 blocks) and gpt_small
+// (4 x 256 tokens, width 384, 6 blocks).
+#include <cmath>
+
+#include "benchmarks/training.h"
+
+namespace bench {
+namespace {
+
+using rw::Tensor;
+using rw::Variable;
+
+struct Sizes {
+  int64_t batch, tokens, width, blocks, heads, words;
+};
+
+Variable normal(std::vector<int64_t> shape) { return Variable(rw::random::normal(shape, {.stddev = 0.02})); }
+Variable ones(int64_t n) { return Variable(rw::ones({n})); }
+Variable zeros(int64_t n) { return Variable(rw::zeros({n})); }
+
+struct Norm {
+  Variable scale, offset;
+  explicit Norm(int64_t width) : scale(ones(width)), offset(zeros(width)) {}
+  Tensor operator()(const Tensor& x) const {
+    const auto [mean, variance] = rw::nn::moments(x, -1, true);
+    return (x - mean) * rw::math::rsqrt(variance + 1e-5) * scale + offset;
+  }
+};
+
+struct Dense {
+  Variable w, b;
+  Dense(int64_t in, int64_t out) : w(normal({in, out})), b(zeros(out)) {}
+  Tensor operator()(const Tensor& x) const { return rw::matmul(x, w) + b; }
+};
+
+struct Block {
+  Sizes s;
+  Norm norm1{s.width}, norm2{s.width};
+  Dense qkv{s.width, 3 * s.width}, out{s.width, s.width};
+  Dense wide{s.width, 4 * s.width}, narrow{4 * s.width, s.width};
+
+  explicit Block(const Sizes& sizes) : s(sizes) {}
+
+  Tensor operator()(const Tensor& x, const Tensor& visible) const {
+    const int64_t depth = s.width / s.heads;
+    // (batch, 3 heads, tokens, depth)
+    const Tensor mixed =
+        rw::transpose(rw::reshape(qkv(norm1(x)), {s.batch, s.tokens, 3 * s.heads, depth}), {0, 2, 1, 3});
+    const std::vector<Tensor> parts = rw::split(mixed, 3, 1);
+    const Tensor scores =
+        rw::matmul(parts[0], parts[1], {.transpose_b = true}) * (1.0 / std::sqrt(double(depth)));
+    const Tensor attention = rw::matmul(rw::nn::softmax(rw::where(visible, scores, -1e9f)), parts[2]);
+    const Tensor joined = rw::reshape(rw::transpose(attention, {0, 2, 1, 3}), {s.batch, s.tokens, s.width});
+    const Tensor y = x + out(joined);
+    return y + narrow(rw::nn::gelu(wide(norm2(y)), true));
+  }
+  void collect(std::vector<Variable>* list) const {
+    list->insert(list->end(), {norm1.scale, norm1.offset, qkv.w, qkv.b, out.w, out.b, norm2.scale,
+                               norm2.offset, wide.w, wide.b, narrow.w, narrow.b});
+  }
+};
+
+struct Gpt {
+  Sizes s;
+  Variable words = normal({s.words, s.width}), places = normal({s.tokens, s.width});
+  Norm norm{s.width};
+  std::vector<Block> blocks;
+
+  explicit Gpt(const Sizes& sizes) : s(sizes) {
+    for (int64_t i = 0; i < s.blocks; ++i) blocks.emplace_back(s);
+  }
+  Tensor loss(const Tensor& tokens, const Tensor& targets) const {
+    const Tensor visible = rw::linalg::band_part(rw::ones({s.tokens, s.tokens}), -1, 0) > 0.f;
+    Tensor x = rw::gather(words, tokens) + places;
+    for (const Block& b : blocks) x = b(x, visible);
+    const Tensor logits = rw::matmul(norm(x), rw::transpose(words.value()));
+    return rw::reduce_mean(rw::nn::sparse_softmax_cross_entropy_with_logits(targets, logits));
+  }
+  std::vector<Variable> variables() const {
+    std::vector<Variable> list{words, places, norm.scale, norm.offset};
+    for (const Block& b : blocks) b.collect(&list);
+    return list;
+  }
+};
+
+void train(const std::string& work, const Sizes& s) {
+  const int64_t held = rw::memory::stats().current;
+  const rw::random::UniformOptions token{.minval = 0, .maxval = int32_t(s.words), .dtype = rw::int32};
+  const Tensor tokens = rw::random::uniform({s.batch, s.tokens}, token);
+  const Tensor targets = rw::random::uniform({s.batch, s.tokens}, token);
+  const Gpt model(s);
+  const Adam adam(model.variables(), 3e-4f);
+  const auto step = rw::function([&](Tensor i, Tensor t) {
+    rw::GradientTape tape;
+    const Tensor loss = model.loss(i, t);
+    adam.apply(tape.gradient(loss, adam.parameters));
+    return loss;
+  });
+  report_training(work, 2, 10, adam, held, [&] { step(tokens, targets).item<float>(); });
+}
+
+}  // namespace
+
+std::vector<Workload> gpt_workloads() {
+  return {{"gpt_baby", [] { train("gpt_baby", {12, 64, 128, 4, 4, 65}); }},
+          {"gpt_small", [] { train("gpt_small", {4, 256, 384, 6, 6, 256}); }}};
+}
+
+}  // namespace bench
