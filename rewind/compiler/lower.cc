@@ -1,6 +1,10 @@
 #include "rewind/compiler/lower.h"
 
+#include <deque>
+
 #include "rewind/base/error.h"
+#include "rewind/compiler/build_loops.h"
+#include "rewind/compiler/llvm/compile.h"
 #include "rewind/compiler/plan_memory.h"
 #include "rewind/compiler/rewrite.h"
 
@@ -10,6 +14,25 @@ namespace {
 enum class Runs : uint8_t { kNot, kAlias, kConstant, kKernel, kRead, kEager, kNative };
 
 bool plain(const GraphValue& v) { return v.shape.fully_known() && !is_host_only(v.dtype); }
+
+class NativeLoops final : public NativeKernel {
+ public:
+  explicit NativeLoops(std::shared_ptr<const loop::Executable> code) : code_(std::move(code)) {}
+  int64_t run(void* const* buffers, int64_t begin, int64_t end) const override {
+    return code_->run(buffers, begin, end);
+  }
+
+ private:
+  std::shared_ptr<const loop::Executable> code_;
+};
+
+// What the loops compute, in few words: "Mul AddV2 Tanh".
+std::string label_of(const Graph& body) {
+  std::string text;
+  for (const Node& n : body.nodes())
+    if (n.op->name != "Const" && text.size() < 120) text += (text.empty() ? "" : " ") + n.op->name;
+  return text;
+}
 
 class Lowering {
  public:
@@ -37,6 +60,7 @@ class Lowering {
       const int32_t root = root_of(v);
       if (place(root).kind == Place::kArena) place(root) = {Place::kOwned, 0};
     }
+    compile_loops();
     plan();
     program_->seal();
     return program_;
@@ -50,6 +74,7 @@ class Lowering {
     if (n.op->name == "Const") return Runs::kConstant;
     if (n.op->view && g_.value(n.outputs[0]).shape.fully_known()) return Runs::kAlias;
     if (n.op->name == "ReadVariableOp" && g_.value(n.outputs[0]).shape.fully_known()) return Runs::kRead;
+    if (n.op->name == "_Fused") return Runs::kNative;
     if (n.op->runtime || runs_in_runtime(*n.op)) return Runs::kEager;
     for (const ValueId v : n.outputs)
       if (!plain(g_.value(v))) return Runs::kEager;
@@ -89,11 +114,31 @@ class Lowering {
         for (const ValueId v : n.inputs) own(v);
         for (const ValueId v : n.outputs) own(v);
         return;
+      case Runs::kNative: {
+        const std::shared_ptr<const Graph> body = graph_attr(n, "f");
+        std::optional<FusedLoops> loops = build_loops(*body);
+        RW_CHECK(loops.has_value());
+        in.kind = Instruction::kNative;
+        in.extent = loops->extent;
+        in.grain = loops->grain;
+        in.label = label_of(*body);
+        kernels_.push_back(std::move(loops->kernel));
+        kernel_users_.push_back(program_->code.size() - 1);
+        return;
+      }
       default:
         in.kind = Instruction::kKernel;
         in.kernel = find_kernel(*n.op, DeviceType::kCpu);
         return;
     }
+  }
+
+  void compile_loops() {
+    std::vector<const loop::Kernel*> pointers;
+    for (const loop::Kernel& k : kernels_) pointers.push_back(&k);
+    const auto compiled = loop::compile_all(pointers);
+    for (size_t i = 0; i < compiled.size(); ++i)
+      program_->code[kernel_users_[i]].native = std::make_shared<NativeLoops>(compiled[i]);
   }
 
   static Value constant_value(const HostTensor& t) {
@@ -140,6 +185,8 @@ class Lowering {
   const Graph& g_;
   const Uses uses_;
   std::shared_ptr<Program> program_;
+  std::deque<loop::Kernel> kernels_;
+  std::vector<size_t> kernel_users_;  // instructions, one per kernel
 };
 
 }  // namespace

@@ -24,6 +24,7 @@ constexpr Pass kPasses[] = {
     {"simplify", simplify},
     {"share_subexpressions", share_subexpressions},
     {"prune", prune},
+    {"fuse", fuse},
 };
 
 // Writes a compilation's stages to REWIND_DUMP, if that is set.

@@ -75,6 +75,11 @@ void call_shape(ShapeContext& ctx) {
 }  // namespace
 
 void register_control_ops(OpTable& t) {
+  // The compiler's own: a group of ops that run as one loop nest. The body is what it means.
+  t.add("_Fused(args: Tin) -> (output: Tout); Tin: list(type) >= 0; Tout: list(type) >= 0; f: func")
+      .shape(call_shape)
+      .runtime()
+      .tag("fused");
   const std::string types = "Tin: list(type) >= 0; Tout: list(type) >= 0; ";
   const std::string shapes = "output_shapes: list(shape) = []";
   for (const bool stateful : {false, true}) {

@@ -103,6 +103,7 @@ void register_control_runtime_kernels() {
     register_runtime_kernel(p + "Case", run_case);
     register_runtime_kernel(p + "While", run_while);
   }
+  register_runtime_kernel("_Fused", run_call);
   register_runtime_kernel("PartitionedCall", run_call);
   register_runtime_kernel("StatefulPartitionedCall", run_call);
 }

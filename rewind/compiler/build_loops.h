@@ -1,0 +1,20 @@
+// The loops of a fused group.
+#pragma once
+
+#include <optional>
+
+#include "rewind/compiler/loop/ir.h"
+#include "rewind/graph/graph.h"
+
+namespace rw {
+
+struct FusedLoops {
+  loop::Kernel kernel;  // buffers: the body's arguments, then its outputs
+  int64_t extent = 1;   // of the parallel loop
+  int64_t grain = 1;    // iterations that are worth a thread
+};
+
+// nullopt when the group does not go into one nest of loops.
+std::optional<FusedLoops> build_loops(const Graph& body);
+
+}  // namespace rw

@@ -1,0 +1,221 @@
+// Grouping. Nodes are taken in order. A node joins the group of a producer when both run over the same
+// elements; groups that meet in a node become one. A group runs where its last node stood, so it is closed as
+// soon as a node outside reads from it. This is linear, can make no cycle, and cuts repeated structure at the
+// same places, so that equal groups give equal kernels.
+#include <algorithm>
+
+#include "rewind/compiler/build_loops.h"
+#include "rewind/compiler/fusible.h"
+#include "rewind/compiler/passes/passes.h"
+#include "rewind/compiler/rewrite.h"
+#include "rewind/op/table.h"
+
+namespace rw {
+namespace {
+
+constexpr int kMostNodes = 96;
+constexpr size_t kMostBuffers = 28;  // inputs of a group; outputs come on top
+
+struct Group {
+  Shape domain;        // the elements it runs over
+  int kept_axes = -1;  // where rows end, once a row reduction is in it
+  std::vector<NodeId> nodes;
+  std::vector<ValueId> inputs;
+  bool open = true;
+};
+
+class Grouping {
+ public:
+  explicit Grouping(const Graph& g) : g_(g), uses_(g), group_of_(g.nodes().size(), -1) {}
+
+  void run() {
+    for (size_t i = 0; i < g_.nodes().size(); ++i) {
+      const Node& n = g_.nodes()[i];
+      if (!uses_.needed[i]) continue;
+      const Fusible f = fusible(g_, n);
+      const int joined = f.kind == FuseKind::kNot ? -1 : join(NodeId(i), n, f);
+      for (const ValueId v : n.inputs) {
+        const int other = group_at(v);
+        if (other >= 0 && other != joined) groups_[size_t(other)].open = false;
+      }
+    }
+  }
+
+  // The group that makes a value, -1 for none.
+  int group_at(ValueId v) {
+    const NodeId maker = g_.value(v).node;
+    return maker < 0 || group_of_[size_t(maker)] < 0 ? -1 : find(group_of_[size_t(maker)]);
+  }
+  int group_of_node(NodeId id) { return group_of_[size_t(id)] < 0 ? -1 : find(group_of_[size_t(id)]); }
+  const Group& group(int i) const { return groups_[size_t(i)]; }
+
+  // Which values of groups are read outside them.
+  void find_outside_readers() {
+    outside_.assign(g_.num_values(), 0);
+    for (const ValueId v : g_.outputs) outside_[size_t(v)] = 1;
+    for (size_t i = 0; i < g_.nodes().size(); ++i) {
+      if (!uses_.needed[i]) continue;
+      const int home = group_of_node(NodeId(i));
+      for (const ValueId v : g_.nodes()[i].inputs)
+        if (home < 0 || group_at(v) != home) outside_[size_t(v)] = 1;
+    }
+  }
+  bool read_outside(ValueId v) const { return outside_[size_t(v)] != 0; }
+
+ private:
+  int find(int i) {
+    while (parent_[size_t(i)] != i) i = parent_[size_t(i)] = parent_[size_t(parent_[size_t(i)])];
+    return i;
+  }
+
+  static bool is_row_shape(const Shape& domain, int kept, const Shape& s) {
+    if (kept < 0 || s.rank() < kept || s.rank() > domain.rank()) return false;
+    for (int a = 0; a < kept; ++a)
+      if (s[a] != domain[a]) return false;
+    for (int a = kept; a < s.rank(); ++a)
+      if (s[a] != 1) return false;
+    // Without the ones it would broadcast against other axes.
+    return s.rank() == kept || s.rank() == domain.rank();
+  }
+
+  // Whether the node can run inside the group, given its inputs from there.
+  bool fits(const Group& g, const Node& n, const Fusible& f) const {
+    const Shape& out = g_.value(n.outputs[0]).shape;
+    if (f.kind == FuseKind::kRowReduce) {
+      return g_.value(n.inputs[0]).shape == g.domain && (g.kept_axes < 0 || g.kept_axes == f.kept_axes);
+    }
+    if (out == g.domain) return true;
+    return is_row_shape(g.domain, g.kept_axes, out);
+  }
+
+  // Row values without their ones broadcast along other axes: such a node must not read them inside.
+  bool reads_well(const Group& g, int id, const Node& n) {
+    const Shape& out = g_.value(n.outputs[0]).shape;
+    for (const ValueId v : n.inputs) {
+      if (group_at(v) != id) continue;
+      const Shape& s = g_.value(v).shape;
+      if (s == g.domain || s == out) continue;
+      if (s.rank() == g.domain.rank() && is_row_shape(g.domain, g.kept_axes, s)) continue;
+      return false;
+    }
+    return true;
+  }
+
+  void add_inputs(Group& g, const Node& n) {
+    for (const ValueId v : n.inputs) {
+      if (g_.value(v).known.data && g_.value(v).shape.num_elements() == 1) continue;
+      if (std::find(g.inputs.begin(), g.inputs.end(), v) == g.inputs.end()) g.inputs.push_back(v);
+    }
+  }
+
+  int join(NodeId id, const Node& n, const Fusible& f) {
+    int home = -1;
+    if (f.kind != FuseKind::kConstant) {
+      for (const ValueId v : n.inputs) {
+        const int other = group_at(v);
+        if (other < 0 || other == home) continue;
+        const Group& g = groups_[size_t(other)];
+        if (!g.open || !fits(g, n, f) || !reads_well(g, other, n)) continue;
+        if (int(g.nodes.size()) >= kMostNodes || g.inputs.size() >= kMostBuffers) continue;
+        home = home < 0 ? other : merged(home, other);
+      }
+    }
+    if (home < 0) {
+      home = int(groups_.size());
+      parent_.push_back(home);
+      Group& g = groups_.emplace_back();
+      g.domain = f.kind == FuseKind::kRowReduce ? g_.value(n.inputs[0]).shape : g_.value(n.outputs[0]).shape;
+    }
+    Group& g = groups_[size_t(home)];
+    if (f.kind == FuseKind::kRowReduce) g.kept_axes = f.kept_axes;
+    g.nodes.push_back(id);
+    add_inputs(g, n);
+    group_of_[size_t(id)] = home;
+    return home;
+  }
+
+  // `a`, with all of `b` in it where that is possible.
+  int merged(int a, int b) {
+    Group& x = groups_[size_t(a)];
+    Group& y = groups_[size_t(b)];
+    if (!(x.domain == y.domain) || (x.kept_axes >= 0 && y.kept_axes >= 0 && x.kept_axes != y.kept_axes))
+      return a;
+    if (int(x.nodes.size() + y.nodes.size()) >= kMostNodes ||
+        x.inputs.size() + y.inputs.size() >= kMostBuffers)
+      return a;
+    x.nodes.insert(x.nodes.end(), y.nodes.begin(), y.nodes.end());
+    std::sort(x.nodes.begin(), x.nodes.end());
+    for (const ValueId v : y.inputs)
+      if (std::find(x.inputs.begin(), x.inputs.end(), v) == x.inputs.end()) x.inputs.push_back(v);
+    x.kept_axes = std::max(x.kept_axes, y.kept_axes);
+    parent_[size_t(b)] = a;
+    return a;
+  }
+
+  const Graph& g_;
+  const Uses uses_;
+  std::vector<int> group_of_;  // by node, before find()
+  std::vector<int> parent_;
+  std::vector<Group> groups_;
+  std::vector<uint8_t> outside_;  // by value
+};
+
+// The group as a node whose function it is; false when it does not go into one nest of loops.
+bool emit_group(const Graph& from, Grouping& grouping, int id, GraphCopy& copy, Graph& to) {
+  static const Op& fused = find_op("_Fused");
+  const Group& group = grouping.group(id);
+  auto body = std::make_shared<Graph>();
+  body->name = "fused";
+  GraphCopy inner(from, *body);
+  std::vector<ValueId> inputs;
+  auto bring_in = [&](ValueId v) {
+    if (inner.has(v)) return;
+    const Node* maker = from.producer(v);
+    if (maker && maker->op->name == "Const" && from.value(v).shape.num_elements() == 1) {
+      inner.node(from.value(v).node);
+      return;
+    }
+    inner.argument(v);
+    inputs.push_back(copy[v]);
+  };
+  for (const NodeId n : group.nodes) {
+    for (const ValueId v : from.node(n).inputs) bring_in(v);
+    inner.node(n);
+  }
+  // Results: values that somebody outside reads.
+  std::vector<ValueId> results;
+  std::vector<DType> dtypes;
+  std::vector<Shape> shapes;
+  for (const NodeId n : group.nodes) {
+    const ValueId v = from.node(n).outputs[0];
+    if (!grouping.read_outside(v)) continue;
+    results.push_back(v);
+    body->outputs.push_back(inner[v]);
+    dtypes.push_back(from.value(v).dtype);
+    shapes.push_back(from.value(v).shape);
+  }
+  if (!build_loops(*body)) return false;
+  const NodeId made = to.add_node(fused, {{"f", BodyRef(body)}, {"Tout", dtypes}}, inputs, dtypes, shapes);
+  for (size_t k = 0; k < results.size(); ++k) copy.set(results[k], to.node(made).outputs[k]);
+  return true;
+}
+
+}  // namespace
+
+Graph fuse(const Graph& from) {
+  Grouping grouping(from);
+  grouping.run();
+  grouping.find_outside_readers();
+  return rewrite(from, [&](NodeId id, GraphCopy& copy, Graph& to) {
+    const int g = grouping.group_of_node(id);
+    if (g < 0 || grouping.group(g).nodes.size() < 2) {
+      copy.node(id);
+      return;
+    }
+    if (grouping.group(g).nodes.back() != id) return;
+    if (emit_group(from, grouping, g, copy, to)) return;
+    for (const NodeId n : grouping.group(g).nodes) copy.node(n);
+  });
+}
+
+}  // namespace rw
