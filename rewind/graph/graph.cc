@@ -54,6 +54,12 @@ NodeId Graph::add_node(const Op& op, const Attrs& attrs, std::span<const ValueId
   ShapeContext ctx(op, attrs, views.data(), n, shapes.data(), shapes.size());
   op.shape_rule(ctx);
   if (n > 0 && value(inputs[0]).variable) refine_by_variable(*this, op, inputs, shapes.data());
+  for (const Shape& shape : shapes) {
+    int64_t count = 0;
+    if (shape.fully_known() && !shape.checked_num_elements(&count))
+      fail_invalid(op.tag,
+                   "the result would have the shape " + shape.to_string() + ", too many elements to count");
+  }
   // Before the node is added: the views point into the list of values.
   HostTensor known;
   if (dtypes.size() == 1 && !op.stateful)
