@@ -90,6 +90,27 @@ NodeId Graph::add_node(const Op& op, const Attrs& attrs, std::span<const ValueId
   return id;
 }
 
+ValueId Graph::add_output(NodeId id, DType dtype, Shape shape) {
+  GraphValue& v = values_.emplace_back();
+  v.dtype = dtype;
+  v.shape = std::move(shape);
+  v.node = id;
+  v.index = int32_t(node(id).outputs.size());
+  node(id).outputs.push_back(ValueId(values_.size()) - 1);
+  return node(id).outputs.back();
+}
+
+void Graph::reorder(std::span<const NodeId> order) {
+  RW_CHECK(order.size() == nodes_.size());
+  std::vector<Node> now;
+  now.reserve(nodes_.size());
+  for (const NodeId id : order) {
+    for (const ValueId v : node(id).outputs) value(v).node = NodeId(now.size());
+    now.push_back(std::move(node(id)));
+  }
+  nodes_ = std::move(now);
+}
+
 ValueId Graph::add_constant(const HostTensor& tensor) {
   static const Op& op = find_op("Const");
   const NodeId id =
