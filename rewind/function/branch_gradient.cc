@@ -45,16 +45,18 @@ ValueId add_empty_list(Graph& g, const GraphValue& of) {
   const DType dtype = of.dtype;
   const ValueId shape = g.add_constant(element_shape_of(of.shape));
   const ValueId most = g.add_constant(host_scalar(-1));
-  return g.node(g.add_node(find_op("EmptyTensorList"), {{"element_dtype", dtype}}, {{shape, most}})).outputs[0];
+  return g.node(g.add_node(find_op("EmptyTensorList"), {{"element_dtype", dtype}}, {{shape, most}}))
+      .outputs[0];
 }
 
 // Makes the forward node give out values from inside its branches.
 void keep(const GradContext& g, const std::optional<ControlNode>& node, const std::vector<Derivative>& d,
           const std::vector<Key>& keys) {
   if (!node)
-    fail_unimplemented(g.op().tag,
-                       "the gradient of branches that read or write state and ran eagerly, outside a function: "
-                       "running them again would repeat their effects; call them in an rw::function");
+    fail_unimplemented(
+        g.op().tag,
+        "the gradient of branches that read or write state and ran eagerly, outside a function: "
+        "running them again would repeat their effects; call them in an rw::function");
   std::vector<Key> missing;
   for (const Key& key : keys)
     if (!node->kept(key).defined()) missing.push_back(key);
@@ -91,8 +93,7 @@ void branch_gradient(GradContext& g) {
   std::vector<size_t> wanted, seeds;
   for (size_t i = 0; i < like.arguments.size(); ++i) {
     bool possible = false;
-    for (const BodyRef& b : bodies)
-      possible |= takes_gradient(graph_of(*b).value(graph_of(*b).arguments[i]));
+    for (const BodyRef& b : bodies) possible |= takes_gradient(graph_of(*b).value(graph_of(*b).arguments[i]));
     if (g.wants(int(i) + first) && possible) wanted.push_back(i);
   }
   for (size_t i = 0; i < like.outputs.size(); ++i)
@@ -114,7 +115,8 @@ void branch_gradient(GradContext& g) {
   std::vector<Key> keys;
   for (size_t b = 0; b < d.size(); ++b)
     for (const size_t i : d[b].needed_for(chosen))
-      if (d[b].arguments[i].kind == DerivativeArgument::kKept) keys.emplace_back(int(b), d[b].arguments[i].kept);
+      if (d[b].arguments[i].kind == DerivativeArgument::kKept)
+        keys.emplace_back(int(b), d[b].arguments[i].kept);
   if (!keys.empty()) keep(g, node, d, keys);
 
   // All branches of the derivative take the union of what each needs.
@@ -134,8 +136,8 @@ void branch_gradient(GradContext& g) {
     return it->second;
   };
   struct Use {
-    ValueId value;    // an argument of the derivative
-    size_t at;        // the input
+    ValueId value;   // an argument of the derivative
+    size_t at;       // the input
     bool from_list;  // its only element is meant
   };
   std::vector<std::vector<Use>> uses(d.size());

@@ -144,7 +144,8 @@ TrainingLevel cut(const Joint& joint, const ConcreteFunction& f) {
 }
 
 Tensor zeros_for(const Tensor& like) {
-  return like.shape().fully_known() && like.dtype() != DType::kVariant ? filled(like.dtype(), like.shape(), 0) : zeros_of(like);
+  return like.shape().fully_known() && like.dtype() != DType::kVariant ? filled(like.dtype(), like.shape(), 0)
+                                                                       : zeros_of(like);
 }
 
 }  // namespace

@@ -66,7 +66,8 @@ std::vector<Tensor> recompute(const Graph& body, Trace& trace, Tape& tape, std::
 
 bool takes_gradient(DType dtype) { return is_differentiable(dtype) || dtype == DType::kVariant; }
 bool takes_gradient(const GraphValue& v) {
-  return takes_gradient(v.dtype) || (v.dtype == DType::kResource && v.variable && is_differentiable(v.variable->dtype));
+  return takes_gradient(v.dtype) ||
+         (v.dtype == DType::kResource && v.variable && is_differentiable(v.variable->dtype));
 }
 
 Tensor zero_gradient(const Tensor& t) {
@@ -78,9 +79,7 @@ Tensor zero_gradient(const Tensor& t) {
   return filled_dims(spec->dtype, apply_one(RW_OP("VariableShape"), {&t}), 0);
 }
 
-HostTensor host_scalar(int32_t value) {
-  return {DType::kInt32, {}, std::make_shared<const int32_t>(value)};
-}
+HostTensor host_scalar(int32_t value) { return {DType::kInt32, {}, std::make_shared<const int32_t>(value)}; }
 
 HostTensor element_shape_of(const Shape& shape) {
   if (!shape.has_rank()) return host_scalar(-1);

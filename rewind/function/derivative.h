@@ -1,5 +1,5 @@
-// The derivative of a body (a branch, a loop's body, a called function) as a graph of its own. It computes the
-// body again from its arguments and differentiates that; results of effects (reads of variables, random
+// The derivative of a body (a branch, a loop's body, a called function) as a graph of its own. It computes
+// the body again from its arguments and differentiates that; results of effects (reads of variables, random
 // draws) are never computed again: they stand among its arguments, and the forward run must give them out.
 #pragma once
 
@@ -16,14 +16,14 @@ namespace rw {
 struct DerivativeArgument {
   enum Kind { kArgument, kSeed, kKept, kCapture };
   Kind kind = kArgument;
-  size_t index = 0;  // of the body's argument, or of the seed
-  ValueId kept = -1;    // a value of `forward`
+  size_t index = 0;   // of the body's argument, or of the seed
+  ValueId kept = -1;  // a value of `forward`
   Tensor captured = {};
 };
 
 struct Derivative {
-  std::shared_ptr<const Graph> graph;  // outputs: one gradient per wanted argument
-  std::vector<bool> given;             // one per output: false where it is zeros
+  std::shared_ptr<const Graph> graph;         // outputs: one gradient per wanted argument
+  std::vector<bool> given;                    // one per output: false where it is zeros
   std::vector<DerivativeArgument> arguments;  // one per argument of `graph`
   // The body, with nested control flow extended as the derivative needs. Values that the body had keep their
   // ids.

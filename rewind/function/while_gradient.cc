@@ -97,7 +97,7 @@ using Kept = std::map<ValueId, Tensor>;  // the list of a value, or the counter
 
 // The lists of these values of the body: those that the forward loop has, and others by which it is extended.
 Kept keep(GradContext& g, const std::optional<ControlNode>& node, const Derivative& d,
-            const std::vector<ValueId>& values) {
+          const std::vector<ValueId>& values) {
   Kept result;
   std::vector<ValueId> missing;
   for (const ValueId v : values) {
@@ -139,9 +139,10 @@ Kept keep(GradContext& g, const std::optional<ControlNode>& node, const Derivati
   }
   // Without a node to extend the loop runs again.
   if (effects_of(g.op(), attrs).any())
-    fail_unimplemented("while_loop",
-                       "the gradient of a loop that reads or writes state and ran eagerly, outside a function: "
-                       "running it again would repeat its effects; call it in an rw::function");
+    fail_unimplemented(
+        "while_loop",
+        "the gradient of a loop that reads or writes state and ran eagerly, outside a function: "
+        "running it again would repeat its effects; call it in an rw::function");
   std::vector<Tensor> inputs;
   for (int i = 0; i < g.num_inputs(); ++i) inputs.push_back(g.input(i));
   for (const ValueId v : missing) {
@@ -149,8 +150,7 @@ Kept keep(GradContext& g, const std::optional<ControlNode>& node, const Derivati
     inputs.push_back(value ? empty_list_of(*value) : constant(0));
   }
   const Tensors again = rw::apply(control_row(g.op(), e.attrs), inputs, e.attrs);
-  for (size_t i = 0; i < missing.size(); ++i)
-    result[missing[i]] = again[again.size() - missing.size() + i];
+  for (size_t i = 0; i < missing.size(); ++i) result[missing[i]] = again[again.size() - missing.size() + i];
   return result;
 }
 
@@ -262,8 +262,7 @@ void while_gradient(GradContext& g) {
   std::vector<Shape> shapes;
   for (const ValueId v : back->arguments) shapes.push_back(back->value(v).shape);
   const Tensors results = apply_control(
-      "While", inputs,
-      {{"cond", BodyRef(more)}, {"body", BodyRef(back)}, {"output_shapes", shapes}});
+      "While", inputs, {{"cond", BodyRef(more)}, {"body", BodyRef(back)}, {"output_shapes", shapes}});
   for (size_t k = 0; k < followed.size(); ++k)
     if (!d.given[k] && invariant(*body, followed[k]) && g.wants(int(followed[k])))
       g.set(int(followed[k]), g.raw_grad(int(followed[k])));

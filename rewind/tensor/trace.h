@@ -35,8 +35,8 @@ class Trace : public RefCounted {
   // A tensor that stands for the value.
   Tensor symbol(ValueId id);
   Tensors add(const Op& op, TensorPointers inputs, const Attrs& attrs);
-  // An argument among the captures, for which nothing was captured (captures() holds an undefined tensor): who
-  // asks for it must take it out of the finished graph again.
+  // An argument among the captures, for which nothing was captured (captures() holds an undefined tensor):
+  // who asks for it must take it out of the finished graph again.
   Tensor add_late_argument(DType dtype, const Shape& shape);
   // Replaces the node that makes `output` by a larger one (see graph/extend.h). Gives its new outputs.
   std::vector<ValueId> extend(ValueId output, const NodeExtension& extension);
