@@ -68,12 +68,12 @@ bool Shape::fully_known() const {
 
 int64_t Shape::num_elements() const {
   if (rank_ < 0) return kUnknown;
-  uint64_t count = 1;  // sizes before an unknown one may be anything: their product must be able to wrap
+  int64_t count = 1;
   for (int64_t d : *this) {
     if (d < 0) return kUnknown;
-    count *= uint64_t(d);
+    count *= d;
   }
-  return int64_t(count);
+  return count;
 }
 
 bool Shape::checked_num_elements(int64_t* count) const {

@@ -72,7 +72,7 @@ class Lowering {
 
   Runs who_runs(const Node& n) const {
     if (n.op->name == "Const") return Runs::kConstant;
-    if (n.op->view && g_.value(n.outputs[0]).shape.fully_known()) return Runs::kAlias;
+    if (n.op->view && g_.value(n.outputs[0]).shape.fully_known() && !checked_late(n)) return Runs::kAlias;
     if (n.op->name == "ReadVariableOp" && g_.value(n.outputs[0]).shape.fully_known()) return Runs::kRead;
     if (n.op->name == "_Fused") return Runs::kNative;
     if (n.op->runtime || runs_in_runtime(*n.op)) return Runs::kEager;
@@ -80,7 +80,23 @@ class Lowering {
       if (!plain(g_.value(v))) return Runs::kEager;
     for (const ValueId v : n.inputs)
       if (!g_.value(v).shape.fully_known()) return Runs::kEager;
+    if (checked_late(n)) return Runs::kEager;
     return find_kernel(*n.op, DeviceType::kCpu) ? Runs::kKernel : Runs::kEager;
+  }
+
+  // Whether an axis, a size or the like comes only while running. The shape rule checks them and the kernel
+  // relies on it, so the rule must run then. Of uint64 are only keys and counters, where any value is right.
+  bool checked_late(const Node& n) const {
+    const auto counts = split_inputs(*n.op, n.inputs.size(), n.attrs);
+    size_t next = 0;
+    for (size_t a = 0; a < counts.size(); ++a) {
+      for (int k = 0; k < counts[a]; ++k) {
+        const GraphValue& v = g_.value(n.inputs[next++]);
+        const bool number = v.dtype != DType::kResource && v.dtype != DType::kUint64;
+        if (n.op->inputs[a].host_memory && number && !v.known.data) return true;
+      }
+    }
+    return false;
   }
 
   void own(ValueId v) {

@@ -7,9 +7,13 @@
 #include "rewind/autodiff/forward_accumulator.h"
 #include "rewind/autodiff/gradient_tape.h"
 #include "rewind/base/error.h"
+#include "rewind/function/function.h"
+#include "rewind/graph/graph.h"
 #include "rewind/op/table.h"
+#include "rewind/runtime/evaluate.h"
 #include "rewind/tensor/apply.h"
 #include "rewind/tensor/tensor.h"
+#include "rewind/tensor/tensor_impl.h"
 #include "rewind/tensor/variable.h"
 
 namespace rw::test {
@@ -182,27 +186,122 @@ std::vector<std::optional<Array>> to_arrays(const std::vector<Gradient>& gradien
   return arrays;
 }
 
+// What a case gives: the outputs with the variables' values behind them, and the gradients.
+struct CaseTensors {
+  std::vector<Tensor> outputs;
+  std::vector<Gradient> gradients;
+};
+
+CaseTensors run(const Case& c, const Leaves& in, std::string& stage) {
+  GradientTape tape({.watch_accessed_variables = false});
+  std::vector<Tensor> sources;
+  for (auto k : c.wanted) {
+    in.watch(tape, k);
+    sources.push_back(in.tensors[k]);
+  }
+  CaseTensors all;
+  all.outputs = evaluate(c, in.tensors);
+  const Targets targets(c, all.outputs);
+  for (auto& v : in.variables)
+    if (v.defined()) all.outputs.push_back(v.value());
+  if (c.wanted.empty()) return all;
+  stage = "gradient: ";
+  all.gradients = tape.flat_gradient(targets.tensors, sources, {.output_gradients = targets.gradients});
+  return all;
+}
+
+void store(const CaseTensors& from, Result& r) {
+  for (auto& y : from.outputs) r.outputs.push_back(to_array(y));
+  r.gradients = to_arrays(from.gradients);
+}
+
+Shape known_as(const Shape& shape, LeavesAs as) {
+  if (as == LeavesAs::kUnknownRank) return Shape::unknown_rank();
+  if (as == LeavesAs::kUnknownSizes) return Shape(std::vector<int64_t>(size_t(shape.rank()), -1));
+  return shape;
+}
+
+void collect_ops(const Graph& graph, std::set<std::string>* ops) {
+  for (const Node& n : graph.nodes()) {
+    ops->insert(n.op->name);
+    for_each_body(n.attrs, [&](const BodyRef& body) { collect_ops(graph_of(*body), ops); });
+  }
+}
+
+// A traced case: its function, and what to call it with.
+struct TracedCase {
+  Leaves leaves;
+  std::vector<Tensor> initial;  // of the variables
+  std::vector<Tensor> arguments;
+  CaseTensors structure;  // of the results
+  std::shared_ptr<const ConcreteFunction> concrete;
+
+  TracedCase(const Case& c, LeavesAs as, std::string& stage) : leaves(c) {
+    std::vector<TensorSpec> specs;
+    for (size_t k = 0; k < leaves.tensors.size(); ++k) {
+      if (leaves.variables[k].defined()) {
+        initial.push_back(leaves.variables[k].value());
+      } else if (as != LeavesAs::kConstants) {
+        arguments.push_back(leaves.tensors[k]);
+        specs.push_back({known_as(arguments.back().shape(), as), arguments.back().dtype()});
+      }
+    }
+    auto f = function(
+        [&](const std::vector<Tensor>& symbols) {
+          Leaves inside = leaves;
+          for (size_t k = 0, next = 0; k < inside.tensors.size() && next < symbols.size(); ++k)
+            if (!inside.variables[k].defined()) inside.tensors[k] = symbols[next++];
+          structure = run(c, inside, stage);
+          for (Gradient& g : structure.gradients)
+            if (g.slices()) g = g.tensor();
+          return structure;
+        },
+        {.input_signature = specs});
+    concrete = f.get_concrete_function(arguments);
+  }
+  void reset_variables() const {
+    size_t next = 0;
+    for (const Variable& v : leaves.variables)
+      if (v.defined()) v.assign(initial[next++]);
+  }
+  CaseTensors structured(const std::vector<Tensor>& results) const {
+    NestReader reader{results.data()};
+    return Nest<CaseTensors>::read(structure, reader);
+  }
+  std::vector<Tensor> evaluate_graph() const {
+    std::vector<const Value*> inputs;
+    for (const Tensor& t : arguments) inputs.push_back(t.impl());
+    for (const Tensor& t : concrete->captured_inputs()) inputs.push_back(t.impl());
+    std::vector<Tensor> results;
+    for (Value& v : rw::evaluate(concrete->graph().ir(), inputs))
+      results.push_back(make_tensor(std::move(v)));
+    return results;
+  }
+};
+
 }  // namespace
 
 Result run_case(const Case& c) {
-  return guarded([&](Result& r, std::string& stage) {
-    Leaves in(c);
-    GradientTape tape({.watch_accessed_variables = false});
-    std::vector<Tensor> sources;
-    for (auto k : c.wanted) {
-      in.watch(tape, k);
-      sources.push_back(in.tensors[k]);
-    }
-    auto outputs = evaluate(c, in.tensors);
-    for (auto& y : outputs) r.outputs.push_back(to_array(y));
-    for (auto& v : in.variables)
-      if (v.defined()) r.outputs.push_back(to_array(v.value()));
-    if (c.wanted.empty()) return;
-    stage = "gradient: ";
-    Targets targets(c, outputs);
-    r.gradients =
-        to_arrays(tape.flat_gradient(targets.tensors, sources, {.output_gradients = targets.gradients}));
+  return guarded([&](Result& r, std::string& stage) { store(run(c, Leaves(c), stage), r); });
+}
+
+TracedResults run_traced(const Case& c, LeavesAs as) {
+  TracedResults both;
+  std::optional<TracedCase> traced;
+  both.graph = both.compiled = guarded([&](Result&, std::string& stage) {
+    stage = "trace: ";
+    traced.emplace(c, as, stage);
   });
+  if (!both.graph.failed) {
+    collect_ops(traced->concrete->graph().ir(), &both.ops);
+    both.graph =
+        guarded([&](Result& r, std::string&) { store(traced->structured(traced->evaluate_graph()), r); });
+    traced->reset_variables();
+    both.compiled = guarded([&](Result& r, std::string&) {
+      store(traced->structured((*traced->concrete)(traced->arguments)), r);
+    });
+  }
+  return both;
 }
 
 Result run_second_gradient(const Case& c, const std::vector<Array>& v) {

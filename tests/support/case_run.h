@@ -2,6 +2,8 @@
 // Tensor leaves this file, so that checks work on plain arrays.
 #pragma once
 
+#include <set>
+
 #include "tests/support/case_io.h"
 
 namespace rw::test {
@@ -22,6 +24,19 @@ Result run_forward(const Case& c, const std::vector<Array>& tangents);
 // The op under vectorized_map over the wanted leaves, each stacked along a new axis 0; other leaves are
 // shared.
 Result run_batched(const Case& c, const std::vector<Array>& stacked);
+
+// How the tensors of a case reach its trace: as arguments whose sizes (or even rank) the trace knows or not,
+// or from outside, as constants. Variables are always captured.
+enum class LeavesAs { kArguments, kUnknownSizes, kUnknownRank, kConstants };
+
+// The case as run_case runs it, gradients included, but traced by rw::function.
+struct TracedResults {
+  Result graph;               // the reference evaluator on the traced graph
+  Result compiled;            // the function called
+  std::set<std::string> ops;  // in the graph and in the graphs of its nodes
+};
+// An error while tracing is a failure of both, with "trace: " before its class.
+TracedResults run_traced(const Case& c, LeavesAs as);
 
 // The op table as text, one row a line.
 std::string dump_op_table();

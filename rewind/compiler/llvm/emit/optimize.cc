@@ -27,7 +27,6 @@
 #include <llvm/Transforms/Scalar/LICM.h>
 #include <llvm/Transforms/Scalar/LoopPassManager.h>
 #include <llvm/Transforms/Scalar/LoopRotation.h>
-#include <llvm/Transforms/Scalar/SimpleLoopUnswitch.h>
 #include <llvm/Transforms/Scalar/SimplifyCFG.h>
 #include <llvm/Transforms/Utils/PromoteMemToReg.h>
 #include <llvm/Transforms/Vectorize/LoopVectorize.h>
@@ -48,7 +47,6 @@ class Analyses {
     functions.registerPass([&] { return llvm::ModuleAnalysisManagerFunctionProxy(modules); });
     functions.registerPass([&] { return llvm::LoopAnalysisManagerFunctionProxy(loops); });
     loops.registerPass([&] { return llvm::FunctionAnalysisManagerLoopProxy(functions); });
-    loops.registerPass([] { return llvm::ShouldRunExtraSimpleLoopUnswitch(); });
     functions.registerPass([&] { return machine.getTargetIRAnalysis(); });
     functions.registerPass([] { return llvm::DominatorTreeAnalysis(); });
     functions.registerPass([] { return llvm::PostDominatorTreeAnalysis(); });
@@ -70,9 +68,10 @@ class Analyses {
     functions.registerPass([] { return llvm::LoopAccessAnalysis(); });
     functions.registerPass([] { return llvm::ShouldRunExtraVectorPasses(); });
   }
-
-  llvm::LoopAnalysisManager loops;  // outlives the functions' results, which refer to it
   llvm::FunctionAnalysisManager functions;
+
+ private:
+  llvm::LoopAnalysisManager loops;
   llvm::ModuleAnalysisManager modules;
 };
 
