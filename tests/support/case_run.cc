@@ -9,6 +9,7 @@
 #include "rewind/base/error.h"
 #include "rewind/function/function.h"
 #include "rewind/graph/graph.h"
+#include "rewind/kernel/random_streams.h"
 #include "rewind/op/table.h"
 #include "rewind/runtime/evaluate.h"
 #include "rewind/tensor/apply.h"
@@ -105,6 +106,13 @@ struct Leaves {
   }
 };
 
+Attrs said_attrs(const Call& call) {
+  std::vector<std::pair<std::string, AttrValue>> attrs;
+  for (auto& a : call.attrs)
+    if (!a.inferred) attrs.emplace_back(a.name, to_attr(a));
+  return Attrs(attrs);
+}
+
 std::vector<Tensor> evaluate(const Call& call, const std::vector<Tensor>& leaf_tensors, size_t& next) {
   std::vector<Tensor> inputs;
   for (auto& in : call.inputs) {
@@ -117,10 +125,7 @@ std::vector<Tensor> evaluate(const Call& call, const std::vector<Tensor>& leaf_t
       throw InvalidArgumentError("[test] " + in.call->op + " has no such output");
     inputs.push_back(outputs[in.output]);
   }
-  std::vector<std::pair<std::string, AttrValue>> attrs;
-  for (auto& a : call.attrs)
-    if (!a.inferred) attrs.emplace_back(a.name, to_attr(a));
-  return raw_op(call.op, inputs, Attrs(attrs));
+  return raw_op(call.op, inputs, said_attrs(call));
 }
 
 std::vector<Tensor> evaluate(const Case& c, const std::vector<Tensor>& leaf_tensors) {
@@ -172,6 +177,7 @@ Result guarded(Body body) {
     r.error = stage + error;
     r.message = message;
   };
+  forget_all_random();  // every run draws the same
   try {
     body(r, stage);
   } catch (const Error& e) { fail(class_name(e.code()), e.what()); } catch (const std::exception& e) {
@@ -215,6 +221,20 @@ void store(const CaseTensors& from, Result& r) {
   r.gradients = to_arrays(from.gradients);
 }
 
+// Of each leaf, whether it is an axis, a size or the like.
+void find_host_leaves(const Call& call, std::vector<bool>* host) {
+  const Op& op = find_op(call.op);
+  const auto counts = split_inputs(op, call.inputs.size(), said_attrs(call));
+  size_t next = 0;
+  for (size_t a = 0; a < counts.size(); ++a) {
+    for (int k = 0; k < counts[a]; ++k) {
+      const Input& in = call.inputs[next++];
+      if (in.kind == Input::kCall) find_host_leaves(*in.call, host);
+      else host->push_back(op.inputs[a].host_memory);
+    }
+  }
+}
+
 Shape known_as(const Shape& shape, LeavesAs as) {
   if (as == LeavesAs::kUnknownRank) return Shape::unknown_rank();
   if (as == LeavesAs::kUnknownSizes) return Shape(std::vector<int64_t>(size_t(shape.rank()), -1));
@@ -238,10 +258,15 @@ struct TracedCase {
 
   TracedCase(const Case& c, LeavesAs as, std::string& stage) : leaves(c) {
     std::vector<TensorSpec> specs;
+    std::vector<bool> constant(leaves.tensors.size(), as == LeavesAs::kConstants);
+    if (as == LeavesAs::kData) {
+      constant.clear();
+      find_host_leaves(c.call, &constant);
+    }
     for (size_t k = 0; k < leaves.tensors.size(); ++k) {
       if (leaves.variables[k].defined()) {
         initial.push_back(leaves.variables[k].value());
-      } else if (as != LeavesAs::kConstants) {
+      } else if (!constant[k]) {
         arguments.push_back(leaves.tensors[k]);
         specs.push_back({known_as(arguments.back().shape(), as), arguments.back().dtype()});
       }
@@ -249,8 +274,8 @@ struct TracedCase {
     auto f = function(
         [&](const std::vector<Tensor>& symbols) {
           Leaves inside = leaves;
-          for (size_t k = 0, next = 0; k < inside.tensors.size() && next < symbols.size(); ++k)
-            if (!inside.variables[k].defined()) inside.tensors[k] = symbols[next++];
+          for (size_t k = 0, next = 0; k < inside.tensors.size(); ++k)
+            if (!inside.variables[k].defined() && !constant[k]) inside.tensors[k] = symbols[next++];
           structure = run(c, inside, stage);
           for (Gradient& g : structure.gradients)
             if (g.slices()) g = g.tensor();
@@ -285,8 +310,8 @@ Result run_case(const Case& c) {
   return guarded([&](Result& r, std::string& stage) { store(run(c, Leaves(c), stage), r); });
 }
 
-TracedResults run_traced(const Case& c, LeavesAs as) {
-  TracedResults both;
+CompiledResults run_compiled(const Case& c, LeavesAs as) {
+  CompiledResults both;
   std::optional<TracedCase> traced;
   both.graph = both.compiled = guarded([&](Result&, std::string& stage) {
     stage = "trace: ";

@@ -26,17 +26,18 @@ Result run_forward(const Case& c, const std::vector<Array>& tangents);
 Result run_batched(const Case& c, const std::vector<Array>& stacked);
 
 // How the tensors of a case reach its trace: as arguments whose sizes (or even rank) the trace knows or not,
-// or from outside, as constants. Variables are always captured.
-enum class LeavesAs { kArguments, kUnknownSizes, kUnknownRank, kConstants };
+// or from outside, as constants; kData makes constants of axes, sizes and the like alone. Variables are
+// always captured.
+enum class LeavesAs { kArguments, kUnknownSizes, kUnknownRank, kConstants, kData };
 
 // The case as run_case runs it, gradients included, but traced by rw::function.
-struct TracedResults {
+struct CompiledResults {
   Result graph;               // the reference evaluator on the traced graph
   Result compiled;            // the function called
   std::set<std::string> ops;  // in the graph and in the graphs of its nodes
 };
 // An error while tracing is a failure of both, with "trace: " before its class.
-TracedResults run_traced(const Case& c, LeavesAs as);
+CompiledResults run_compiled(const Case& c, LeavesAs as);
 
 // The op table as text, one row a line.
 std::string dump_op_table();
