@@ -91,6 +91,9 @@ class ForwardRecorder final : public Recorder {
     std::vector<Tensor> tangents;
     std::vector<bool> wanted;
     if (!gather(inputs, &in, &tangents, &wanted)) return;
+    bool any = false;  // comparisons and the like have no tangents
+    for (const Tensor& t : outputs) any |= is_differentiable(t.dtype()) || t.dtype() == DType::kVariant;
+    if (!any) return;
     const ListenOutside scope(*this);
     const std::span<const Tensor> out(outputs.data(), outputs.size());
     if (op.elementwise && same_shapes(in, wanted, outputs))

@@ -24,7 +24,8 @@ Tensor filled(DType dtype, const Shape& shape, double value) {
 }
 
 Tensor filled_dims(DType dtype, const Tensor& dims, double value) {
-  const Tensor scalar = scalar_tensor(value, dtype);
+  Tensor scalar = scalar_tensor(value, is_floating(dtype) ? dtype : DType::kFloat32);
+  if (!is_floating(dtype)) scalar = apply_one(RW_OP("Cast"), {&scalar}, {{"DstT", dtype}});
   return apply_one(RW_OP("Fill"), {&dims, &scalar});
 }
 

@@ -68,12 +68,12 @@ bool Shape::fully_known() const {
 
 int64_t Shape::num_elements() const {
   if (rank_ < 0) return kUnknown;
-  int64_t count = 1;
+  uint64_t count = 1;  // sizes before an unknown one may be anything: their product must be able to wrap
   for (int64_t d : *this) {
     if (d < 0) return kUnknown;
-    count *= d;
+    count *= uint64_t(d);
   }
-  return count;
+  return int64_t(count);
 }
 
 bool Shape::checked_num_elements(int64_t* count) const {

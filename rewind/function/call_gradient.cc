@@ -12,7 +12,9 @@
 namespace rw {
 namespace {
 
-bool carries_gradient(const GraphValue& v) { return is_differentiable(v.dtype); }
+bool carries_gradient(const GraphValue& v) {
+  return is_differentiable(v.dtype) || v.dtype == DType::kVariant;
+}
 
 // The joint trace of a graph and its derivative.
 struct Joint {
@@ -53,7 +55,7 @@ Joint trace_joint(const Graph& g, const std::vector<bool>& followed) {
     sources.push_back(inputs[i]);
   }
   std::vector<Tensor> results = replay(g, inputs);
-  joint.forward_nodes = trace.graph().nodes().size();
+  const size_t forward_end = trace.mark();
   std::vector<Tensor> targets;
   for (const size_t i : joint.gradient_of) targets.push_back(results[i]);
   std::vector<Gradient> grads = tape.gradient(targets, sources, seeds);
@@ -66,6 +68,7 @@ Joint trace_joint(const Graph& g, const std::vector<bool>& followed) {
       for (const Tensor& t : {slices->values, slices->indices, slices->dense_shape}) results.push_back(t);
   }
   trace.finish(results);
+  joint.forward_nodes = trace.position(forward_end);
   return joint;
 }
 
@@ -141,7 +144,8 @@ TrainingLevel cut(const Joint& joint, const ConcreteFunction& f) {
 }
 
 Tensor zeros_for(const Tensor& like) {
-  return like.shape().fully_known() ? filled(like.dtype(), like.shape(), 0) : zeros_of(like);
+  return like.shape().fully_known() && like.dtype() != DType::kVariant ? filled(like.dtype(), like.shape(), 0)
+                                                                       : zeros_of(like);
 }
 
 }  // namespace

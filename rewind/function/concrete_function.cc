@@ -3,6 +3,7 @@
 #include "rewind/autodiff/gradient.h"
 #include "rewind/base/error.h"
 #include "rewind/function/call_gradient.h"
+#include "rewind/function/control_rules.h"
 #include "rewind/function/graph_runner.h"
 #include "rewind/graph/graph.h"
 #include "rewind/tensor/thread_state.h"
@@ -76,6 +77,7 @@ ConcreteFunction::ConcreteFunction(std::shared_ptr<const Graph> graph, size_t nu
       variables_(std::move(variables)),
       variants_(std::make_unique<FunctionVariants>(*this)) {
   RW_CHECK(graph_->arguments.size() == num_arguments_ + captures_.size());
+  register_control_flow_rules();
 }
 ConcreteFunction::~ConcreteFunction() = default;
 

@@ -54,6 +54,12 @@ NodeId Graph::add_node(const Op& op, const Attrs& attrs, std::span<const ValueId
   ShapeContext ctx(op, attrs, views.data(), n, shapes.data(), shapes.size());
   op.shape_rule(ctx);
   if (n > 0 && value(inputs[0]).variable) refine_by_variable(*this, op, inputs, shapes.data());
+  for (const Shape& shape : shapes) {
+    int64_t count = 0;
+    if (shape.fully_known() && !shape.checked_num_elements(&count))
+      fail_invalid(op.tag,
+                   "the result would have the shape " + shape.to_string() + ", too many elements to count");
+  }
   // Before the node is added: the views point into the list of values.
   HostTensor known;
   if (dtypes.size() == 1 && !op.stateful)
@@ -82,6 +88,27 @@ NodeId Graph::add_node(const Op& op, const Attrs& attrs, std::span<const ValueId
     node.outputs.push_back(ValueId(values_.size()) - 1);
   }
   return id;
+}
+
+ValueId Graph::add_output(NodeId id, DType dtype, Shape shape) {
+  GraphValue& v = values_.emplace_back();
+  v.dtype = dtype;
+  v.shape = std::move(shape);
+  v.node = id;
+  v.index = int32_t(node(id).outputs.size());
+  node(id).outputs.push_back(ValueId(values_.size()) - 1);
+  return node(id).outputs.back();
+}
+
+void Graph::reorder(std::span<const NodeId> order) {
+  RW_CHECK(order.size() == nodes_.size());
+  std::vector<Node> now;
+  now.reserve(nodes_.size());
+  for (const NodeId id : order) {
+    for (const ValueId v : node(id).outputs) value(v).node = NodeId(now.size());
+    now.push_back(std::move(node(id)));
+  }
+  nodes_ = std::move(now);
 }
 
 ValueId Graph::add_constant(const HostTensor& tensor) {

@@ -54,6 +54,10 @@ class Graph final : public FunctionBody {
   NodeId add_node(const Op& op, const Attrs& attrs, std::span<const ValueId> inputs,
                   std::span<const DType> dtypes, std::span<const Shape> shapes);
   ValueId add_constant(const HostTensor& value);
+  // A further output of a node, behind its others.
+  ValueId add_output(NodeId id, DType dtype, Shape shape);
+  // The nodes in another order: order[k] comes k-th. Values keep their ids, nodes get new ones.
+  void reorder(std::span<const NodeId> order);
 
   // ---- looking
   const std::vector<Node>& nodes() const { return nodes_; }

@@ -126,7 +126,11 @@ Shape from_shape_proto(const format::TensorShapeProto& proto) {
     if (dim.size < Shape::kUnknown) fail_invalid("TensorShapeProto", "a size of " + std::to_string(dim.size));
     dims.push_back(dim.size);
   }
-  return Shape(dims);
+  Shape shape(dims);
+  int64_t count = 0;
+  if (shape.fully_known() && !shape.checked_num_elements(&count))
+    fail_invalid("TensorShapeProto", shape.to_string() + " has too many elements to count");
+  return shape;
 }
 
 format::TensorProto to_tensor_proto(const HostTensor& t) {

@@ -7,7 +7,8 @@
 namespace rw {
 
 format::TensorShapeProto to_shape_proto(const Shape& shape);
-// Throws InvalidArgumentError for sizes below -1 and more axes than a tensor may have.
+// Throws InvalidArgumentError for sizes below -1, more axes than a tensor may have, and more elements than
+// fit 64 bits.
 Shape from_shape_proto(const format::TensorShapeProto& proto);
 
 // A value that repeats is written once, others as their bytes. Throws UnimplementedError for resources and

@@ -3,6 +3,7 @@
 #include "rewind/base/error.h"
 #include "rewind/device/parallel.h"
 #include "rewind/runtime/kernel_host.h"
+#include "rewind/runtime/profile.h"
 
 namespace rw {
 namespace {
@@ -125,7 +126,13 @@ void Program::run_frame(Frame& frame, std::span<const Value* const> inputs, Valu
     frame.point(values[v], inputs[i]->data);
   }
   for (const Instruction& in : code) {
-    execute(frame, in);
+    if (profiling()) [[unlikely]] {
+      const int64_t start = profile_clock();
+      execute(frame, in);
+      add_span(in.op->name, describe_operands(in), start);
+    } else {
+      execute(frame, in);
+    }
     for (const int32_t v : in.releases) frame.owned[size_t(v)] = Value();
   }
   results->clear();
@@ -211,6 +218,18 @@ void Program::execute(Frame& frame, const Instruction& in) const {
       return;
     }
   }
+}
+
+std::string Program::describe_operands(const Instruction& in) const {
+  std::string text = in.label;
+  auto list = [&](const std::vector<int32_t>& ids) {
+    for (const int32_t v : ids)
+      text += " " + std::string(rw::name_of(values[size_t(v)].dtype)) + values[size_t(v)].shape.to_string();
+  };
+  list(in.inputs);
+  text += " ->";
+  list(in.outputs);
+  return text;
 }
 
 std::string Program::to_string() const {

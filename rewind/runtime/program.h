@@ -90,6 +90,7 @@ class Program {
   void give_frame(std::unique_ptr<Frame> frame) const;
   void run_frame(Frame& frame, std::span<const Value* const> inputs, ValueList* results) const;
   void execute(Frame& frame, const Instruction& in) const;
+  std::string describe_operands(const Instruction& in) const;
 
   struct Operand {
     int32_t value;

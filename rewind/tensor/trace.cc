@@ -1,6 +1,7 @@
 #include "rewind/tensor/trace.h"
 
 #include <algorithm>
+#include <optional>
 
 #include "rewind/base/error.h"
 #include "rewind/runtime/variable_cell.h"
@@ -109,6 +110,21 @@ Tensors Trace::add(const Op& op, TensorPointers inputs, const Attrs& attrs) {
   return outputs;
 }
 
+Tensor Trace::add_late_argument(DType dtype, const Shape& shape) {
+  captures_.emplace_back();
+  return symbol(graph_->add_argument(dtype, shape));
+}
+
+std::vector<ValueId> Trace::extend(ValueId output, const NodeExtension& extension) {
+  RW_CHECK(open_);
+  return extend_node(*graph_, graph_->value(output).node, extension, marks_);
+}
+
+size_t Trace::mark() {
+  marks_.push_back(graph_->nodes().size());
+  return marks_.size() - 1;
+}
+
 void Trace::finish(std::span<const Tensor> results) {
   for (const Tensor& t : results) graph_->outputs.push_back(value_of(t));
   open_ = false;
@@ -129,7 +145,11 @@ TraceScope::TraceScope(Trace& trace) : saved_(thread_state()) {
   state.depth = 0;
 }
 TraceScope::~TraceScope() {
-  thread_state().trace->outer_ = nullptr;
+  Trace& trace = *thread_state().trace;
+  trace.outer_ = nullptr;
+  // They hold tensors of the trace, which hold the trace.
+  trace.kept.clear();
+  if (trace.mirror) trace.mirror->kept.clear();
   thread_state() = saved_;
 }
 
@@ -186,6 +206,40 @@ Tensor value_outside(const Tensor& tensor) {
   return values[size_t(s.value)];
 }
 
+namespace {
+
+bool is_batched(const Tensor& t) { return t.impl()->kind == TensorKind::kBatched; }
+
+// Control flow outside a trace is plain C++, so that who listens hears the ops inside. What depends on the
+// elements of a batch goes through the op itself.
+std::optional<std::vector<Tensor>> unroll(const Node& n, std::span<const Tensor> in) {
+  const auto body = [&](std::string_view name) { return graph_attr(n, name); };
+  const std::string_view name = std::string_view(n.op->name).starts_with("Stateless")
+                                    ? std::string_view(n.op->name).substr(9)
+                                    : std::string_view(n.op->name);
+  if (name == "PartitionedCall" || name == "StatefulPartitionedCall") return replay(*body("f"), in);
+  if (name == "If" || name == "Case") {
+    if (is_batched(in[0])) return {};
+    if (name == "If") return replay(*body(bool(in[0]) ? "then_branch" : "else_branch"), in.subspan(1));
+    const auto branches = attr_as<std::vector<BodyRef>>(*n.op, n.attrs, "branches");
+    const size_t i = size_t(in[0].item<int32_t>());  // a negative one becomes large
+    return replay(*graph_ref(branches[std::min(i, branches.size() - 1)]), in.subspan(1));
+  }
+  if (name != "While") return {};
+  std::vector<Tensor> state(in.begin(), in.end());
+  while (true) {
+    const Tensor more = replay(*body("cond"), state)[0];
+    if (is_batched(more)) {
+      Tensors rest = rw::apply(*n.op, state, n.attrs);
+      return std::vector<Tensor>(rest.begin(), rest.end());
+    }
+    if (!bool(more)) return state;
+    state = replay(*body("body"), state);
+  }
+}
+
+}  // namespace
+
 std::vector<Tensor> replay(const Graph& g, std::span<const Tensor> inputs) {
   RW_CHECK(inputs.size() == g.arguments.size());
   std::vector<Tensor> values(g.num_values());
@@ -194,6 +248,14 @@ std::vector<Tensor> replay(const Graph& g, std::span<const Tensor> inputs) {
   for (const Node& n : g.nodes()) {
     in.resize(n.inputs.size());
     for (size_t k = 0; k < n.inputs.size(); ++k) in[k] = &values[size_t(n.inputs[k])];
+    if (n.op->runtime && !thread_state().trace) {
+      std::vector<Tensor> list;
+      for (const Tensor* t : in) list.push_back(*t);
+      if (auto out = unroll(n, list)) {
+        for (size_t k = 0; k < n.outputs.size(); ++k) values[size_t(n.outputs[k])] = (*out)[k];
+        continue;
+      }
+    }
     Tensors out = rw::apply(*n.op, TensorPointers(in.data(), in.size()), n.attrs);
     for (size_t k = 0; k < n.outputs.size(); ++k) values[size_t(n.outputs[k])] = std::move(out[k]);
   }

@@ -4,17 +4,24 @@
 // graph instead.
 #pragma once
 
+#include <map>
 #include <memory>
 #include <unordered_map>
 #include <vector>
 
-#include "rewind/graph/graph.h"
+#include "rewind/graph/extend.h"
 #include "rewind/tensor/apply.h"
 #include "rewind/tensor/tensor_impl.h"
 #include "rewind/tensor/thread_state.h"
 #include "rewind/tensor/variable.h"
 
 namespace rw {
+
+// What a node of control flow gives out of its bodies for derivatives, beyond what the user's call did.
+struct KeptValues {
+  std::vector<Tensor> inputs;                           // of the node, as tapes know them
+  std::map<std::pair<int, ValueId>, Tensor> by_branch;  // branch and value in it, or its list
+};
 
 class Trace : public RefCounted {
  public:
@@ -28,6 +35,14 @@ class Trace : public RefCounted {
   // A tensor that stands for the value.
   Tensor symbol(ValueId id);
   Tensors add(const Op& op, TensorPointers inputs, const Attrs& attrs);
+  // An argument among the captures, for which nothing was captured (captures() holds an undefined tensor):
+  // who asks for it must take it out of the finished graph again.
+  Tensor add_late_argument(DType dtype, const Shape& shape);
+  // Replaces the node that makes `output` by a larger one (see graph/extend.h). Gives its new outputs.
+  std::vector<ValueId> extend(ValueId output, const NodeExtension& extension);
+  // Remembers that so many nodes were there; position() tells where this is now that nodes may have moved.
+  size_t mark();
+  size_t position(size_t mark) const { return marks_[mark]; }
   // Ends the trace with these results. Tensors of the trace cannot be used any more.
   void finish(std::span<const Tensor> results);
 
@@ -47,6 +62,16 @@ class Trace : public RefCounted {
   bool may_create_variables = true;  // only while a function is traced for the first time
   void note_variable(const Variable& variable);
 
+  // Of a derivative's trace: results of effects in the body that is differentiated stand here as late
+  // arguments, because the effects must not happen again. `body` is what the forward run will be.
+  struct Mirror {
+    std::shared_ptr<Graph> body;
+    std::unordered_map<ValueId, ValueId> in_body;  // by argument of this trace
+    std::map<ValueId, KeptValues> kept;
+  };
+  std::unique_ptr<Mirror> mirror;
+  std::map<ValueId, KeptValues> kept;  // by the node's first output; while the trace is open
+
  private:
   friend class TraceScope;
   std::shared_ptr<Graph> graph_;
@@ -55,6 +80,7 @@ class Trace : public RefCounted {
   bool open_ = true;
   size_t num_arguments_ = 0;
   std::vector<Tensor> captures_;
+  std::vector<size_t> marks_;
   std::unordered_map<const TensorImpl*, ValueId> known_;  // captures and constants by tensor
   std::vector<Tensor> kept_;                              // keeps the keys of known_ alive
   std::vector<Variable> variables_;

@@ -27,6 +27,7 @@
 #include <llvm/Transforms/Scalar/LICM.h>
 #include <llvm/Transforms/Scalar/LoopPassManager.h>
 #include <llvm/Transforms/Scalar/LoopRotation.h>
+#include <llvm/Transforms/Scalar/SimpleLoopUnswitch.h>
 #include <llvm/Transforms/Scalar/SimplifyCFG.h>
 #include <llvm/Transforms/Utils/PromoteMemToReg.h>
 #include <llvm/Transforms/Vectorize/LoopVectorize.h>
@@ -47,6 +48,7 @@ class Analyses {
     functions.registerPass([&] { return llvm::ModuleAnalysisManagerFunctionProxy(modules); });
     functions.registerPass([&] { return llvm::LoopAnalysisManagerFunctionProxy(loops); });
     loops.registerPass([&] { return llvm::FunctionAnalysisManagerLoopProxy(functions); });
+    loops.registerPass([] { return llvm::ShouldRunExtraSimpleLoopUnswitch(); });
     functions.registerPass([&] { return machine.getTargetIRAnalysis(); });
     functions.registerPass([] { return llvm::DominatorTreeAnalysis(); });
     functions.registerPass([] { return llvm::PostDominatorTreeAnalysis(); });
@@ -68,10 +70,9 @@ class Analyses {
     functions.registerPass([] { return llvm::LoopAccessAnalysis(); });
     functions.registerPass([] { return llvm::ShouldRunExtraVectorPasses(); });
   }
-  llvm::FunctionAnalysisManager functions;
 
- private:
-  llvm::LoopAnalysisManager loops;
+  llvm::LoopAnalysisManager loops;  // outlives the functions' results, which refer to it
+  llvm::FunctionAnalysisManager functions;
   llvm::ModuleAnalysisManager modules;
 };
 
