@@ -47,5 +47,6 @@ std::vector<Workload> function_workloads();
 std::vector<Workload> loop_workloads();
 std::vector<Workload> cnn_workloads();
 std::vector<Workload> gpt_workloads();
+std::vector<Workload> kernel_workloads();
 
 }  // namespace bench

@@ -85,7 +85,7 @@ struct Build {
       const KernelFunction kernel = emitter.add(*kernels[i], "kernel" + std::to_string(i));
       if (optimized) optimize(kernel, *machine);
     }
-#ifndef NDEBUG
+#ifdef REWIND_VERIFY_LLVM
     std::string error;
     llvm::raw_string_ostream stream(error);
     if (llvm::verifyModule(module, &stream)) throw InternalError("[llvm] " + stream.str());

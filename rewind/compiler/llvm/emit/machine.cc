@@ -2,6 +2,7 @@
 
 #include <llvm/ADT/StringMap.h>
 #include <llvm/MC/TargetRegistry.h>
+#include <llvm/Support/CommandLine.h>
 #include <llvm/Support/TargetSelect.h>
 #include <llvm/TargetParser/Host.h>
 
@@ -13,9 +14,25 @@
 namespace rw::emit {
 namespace {
 
+template <class T>
+void set_option(const char* name, T value) {
+  const auto& options = llvm::cl::getRegisteredOptions();
+  const auto it = options.find(name);
+  RW_CHECK(it != options.end());
+  static_cast<llvm::cl::opt<T>*>(it->second)->setValue(value);
+}
+
+// LLVM 19's loop vectoriser may take an index that wraps, like x[7 * i & 15], for one that does not, and
+// forget the check that it made up. These options are off where it would assume such a thing.
+void trust_no_assumptions() {
+  set_option<bool>("enable-interleaved-mem-accesses", false);
+  set_option<unsigned>("vectorize-scev-check-threshold", 0);
+}
+
 Machine find_host() {
   llvm::InitializeNativeTarget();
   llvm::InitializeNativeTargetAsmPrinter();
+  trust_no_assumptions();
   Machine m;
   m.triple = llvm::sys::getProcessTriple();
   const llvm::StringMap<bool> features = llvm::sys::getHostCPUFeatures();
