@@ -53,6 +53,11 @@ struct VersionDef {
   std::vector<int32_t> bad_consumers;
 };
 
+struct OpDeprecation {
+  int32_t version = 0;
+  std::string explanation;
+};
+
 struct OpDef {
   struct ArgDef {
     std::string name, description;
@@ -70,15 +75,11 @@ struct OpDef {
     int64_t minimum = 0;
     std::optional<AttrValue> allowed_values;
   };
-  struct Deprecation {
-    int32_t version = 0;
-    std::string explanation;
-  };
   std::string name;
   std::vector<ArgDef> input_arg, output_arg;
   std::vector<AttrDef> attr;
   std::string summary, description;
-  std::optional<Deprecation> deprecation;
+  std::optional<OpDeprecation> deprecation;
   bool is_aggregate = false, is_stateful = false, is_commutative = false, allows_uninitialized_input = false;
   std::vector<std::string> control_output;
   bool is_distributed_communication = false;

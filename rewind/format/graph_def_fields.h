@@ -158,7 +158,7 @@ void fields(V& v, M& m) {
   v.field(7, "allowed_values", m.allowed_values);
 }
 
-template <class V, MessageOf<OpDef::Deprecation> M>
+template <class V, MessageOf<OpDeprecation> M>
 void fields(V& v, M& m) {
   v.field(1, "version", m.version);
   v.field(2, "explanation", m.explanation);

@@ -52,8 +52,9 @@ bool parse_natural(std::string_view digits, uint64_t* value) {
     base = 8;
     digits.remove_prefix(1);
   }
-  const char* end = digits.data() + digits.size();
-  const auto [p, error] = std::from_chars(digits.data(), end, *value, base);
+  const char* const begin = digits.data();
+  const char* const end = begin + digits.size();
+  const auto [p, error] = std::from_chars(begin, end, *value, base);
   return error == std::errc() && p == end;
 }
 

@@ -1,5 +1,6 @@
 #include "rewind/graph/attr_proto.h"
 
+#include <bit>
 #include <charconv>
 #include <cstring>
 
@@ -205,7 +206,7 @@ bool same_value(const AttrValue& a, const AttrValue& b) {
                               static_cast<const std::string*>(y.data.get()));
           return std::memcmp(x.data.get(), y.data.get(), n * size_of(x.dtype)) == 0;
         } else if constexpr (std::is_same_v<T, double>) {
-          return std::memcmp(&x, &y, sizeof x) == 0;
+          return std::bit_cast<uint64_t>(x) == std::bit_cast<uint64_t>(y);
         } else {
           return x == y;
         }

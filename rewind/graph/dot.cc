@@ -37,7 +37,7 @@ class Drawing {
       box(indent, own, label, nullptr);
       for (const ValueId v : n.inputs) arrow(indent, id_of(g, prefix, v), own, g.value(v));
       for (const NodeId before : edges[size_t(id)])
-        text += indent + prefix + "n" + std::to_string(before) + " -> " + own + " [style=dashed];\n";
+        dashed(indent, prefix + "n" + std::to_string(before), own);
       draw_bodies(n, own, indent);
     }
     for (size_t i = 0; i < g.outputs.size(); ++i) {
@@ -67,6 +67,10 @@ class Drawing {
     text += indent + from + " -> " + to;
     if (v.node >= 0 && v.index > 0) text += " [taillabel=\"" + std::to_string(v.index) + "\", fontsize=8]";
     text += ";\n";
+  }
+
+  void dashed(const std::string& indent, const std::string& from, const std::string& to) {
+    text += indent + from + " -> " + to + " [style=dashed];\n";
   }
 
   void draw_bodies(const Node& n, const std::string& owner, const std::string& indent) {
