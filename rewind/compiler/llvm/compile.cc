@@ -129,11 +129,19 @@ std::vector<std::shared_ptr<const Executable>> compile_all(std::span<const Kerne
   return cache().get(kernels);
 }
 
+bool has_native_code() {
+#ifdef REWIND_LLVM
+  return true;
+#else
+  return false;
+#endif
+}
+
 std::string compiler_name() {
 #ifdef REWIND_LLVM
   return emit::native_name();
 #else
-  return "blocks";
+  return "interpreter";
 #endif
 }
 

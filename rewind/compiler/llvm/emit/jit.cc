@@ -42,6 +42,10 @@ class Symbols final : public llvm::LegacyJITSymbolResolver {
         {"truncf", reinterpret_cast<void*>(&::truncf)},
         {"rint", reinterpret_cast<void*>(static_cast<double (*)(double)>(&::rint))},
         {"rintf", reinterpret_cast<void*>(&::rintf)},
+        {"fmax", reinterpret_cast<void*>(static_cast<double (*)(double, double)>(&::fmax))},
+        {"fmaxf", reinterpret_cast<void*>(&::fmaxf)},
+        {"fmin", reinterpret_cast<void*>(static_cast<double (*)(double, double)>(&::fmin))},
+        {"fminf", reinterpret_cast<void*>(&::fminf)},
     };
     for (const Row& row : kRows)
       if (name == row.name) return {reinterpret_cast<uintptr_t>(row.address), llvm::JITSymbolFlags::Exported};
