@@ -135,7 +135,7 @@ class ForwardRecorder final : public Recorder {
     for (size_t i = 0; i < in.size(); ++i)
       if (wanted[i] && !(in[i].shape() == outputs[0].shape() && in[i].dtype() == outputs[0].dtype()))
         return false;
-    return outputs.size() == 1;
+    return outputs.size() == 1 && outputs[0].shape().fully_known();
   }
 
   void elementwise(const Op& op, const Attrs& attrs, const std::vector<Tensor>& in,
@@ -164,7 +164,7 @@ namespace {
 
 void add_primal(ForwardRecorder& r, const Tensor& primal, DType dtype, const Shape& shape,
                 const Tensor& tangent) {
-  if (!tangent.defined() || tangent.dtype() != dtype || !(tangent.shape() == shape)) {
+  if (!tangent.defined() || tangent.dtype() != dtype || !tangent.shape().compatible_with(shape)) {
     fail_invalid("ForwardAccumulator",
                  "a tangent must look like its primal, " + std::string(name_of(dtype)) + shape.to_string() +
                      ": got " +

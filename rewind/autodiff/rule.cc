@@ -102,6 +102,26 @@ Tensor zeros_like_input(const GradContext& g, int i) {
   return filled_dims(g.input_dtype(i), g.input_shape_tensor(i), 0);
 }
 
+Tensor reshape_to_input(const Tensor& t, const GradContext& g, int i) {
+  const Shape& shape = g.input_shape(i);
+  return shape.fully_known() ? reshape_to(t, shape) : reshape_dims(t, g.input_shape_tensor(i));
+}
+
+Tensor input_dims(const GradContext& g, int i, DType dtype) {
+  const Shape& s = g.input_shape(i);
+  return s.fully_known() ? dims_tensor(s, dtype) : cast_ints(g.input_shape_tensor(i), dtype);
+}
+Tensor output_dims(const GradContext& g, int i, DType dtype) {
+  const Shape& s = g.output_shape(i);
+  return s.fully_known() ? dims_tensor(s, dtype) : cast_ints(g.output_shape_tensor(i), dtype);
+}
+Sizes input_sizes(const GradContext& g, int i) {
+  return sizes_of(g.input_shape(i), [&] { return g.input_shape_tensor(i); });
+}
+Sizes output_sizes(const GradContext& g, int i) {
+  return sizes_of(g.output_shape(i), [&] { return g.output_shape_tensor(i); });
+}
+
 Gradient add_gradients(Gradient a, Gradient b) {
   if (a.none()) return b;
   if (b.none()) return a;

@@ -8,6 +8,7 @@
 
 #include "rewind/autodiff/gradient.h"
 #include "rewind/op/op.h"
+#include "rewind/tensor/sizes.h"
 
 namespace rw {
 
@@ -87,6 +88,12 @@ Tensor sum_to_shape(const Tensor& grad, const Shape& shape);
 // The same when sizes may be unknown: to the shape of input i.
 Tensor sum_to_input(const Tensor& grad, const GradContext& g, int i);
 Tensor zeros_like_input(const GradContext& g, int i);
+Tensor reshape_to_input(const Tensor& t, const GradContext& g, int i);
+// Shapes of inputs and outputs as vectors of an integer type, and as sizes where the rank is known.
+Tensor input_dims(const GradContext& g, int i, DType dtype = DType::kInt64);
+Tensor output_dims(const GradContext& g, int i, DType dtype = DType::kInt64);
+Sizes input_sizes(const GradContext& g, int i);
+Sizes output_sizes(const GradContext& g, int i);
 
 // Registers in a constructor, for users' programs: rw::RegisterGradient r("MyOp", rule);
 struct RegisterGradient {

@@ -158,12 +158,14 @@ NamedEinsum name_axes(const EinsumEquation& equation, const std::vector<const Sh
   for (size_t i = 0; i < inputs.size(); ++i) {
     std::string part;
     Shape shape;
+    std::vector<int>& axes = named.axes.emplace_back();
     for (size_t a = 0; a < labels[i].size(); ++a) {
       const int label = labels[i][a];
       const int64_t size = (*inputs[i])[int(a)];
       if (label < 0 && size == 1 && sizes.at(label) != 1) continue;
       part += label > 0 ? char(label) : letters.at(label);
       shape.append(size);
+      axes.push_back(int(a));
     }
     named.equation.inputs[i] = part;
     named.shapes.push_back(shape);

@@ -37,7 +37,8 @@ Shape einsum_shape(const EinsumEquation& equation, const std::vector<const Shape
 // an axis of size 1 that another input stretches is left out of its part.
 struct NamedEinsum {
   EinsumEquation equation;
-  std::vector<Shape> shapes;  // of the inputs, without the axes that were left out
+  std::vector<Shape> shapes;           // of the inputs, without the axes that were left out
+  std::vector<std::vector<int>> axes;  // the inputs' axes that were not
 };
 NamedEinsum name_axes(const EinsumEquation& equation, const std::vector<const Shape*>& inputs);
 

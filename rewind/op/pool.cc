@@ -16,9 +16,12 @@ template <int kSpatial>
 void pool_shape(ShapeContext& ctx) {
   ctx.require_rank(0, kSpatial + 2);
   const Shape& input = ctx.input(0);
-  if (!input.has_rank()) return ctx.output(0, Shape::unknown_of_rank(kSpatial + 2));
-  const WindowCall call = read<kSpatial>(ctx, input);
-  for (int i = 0; i < ctx.num_outputs(); ++i) ctx.output(i, call.output(call.channels));
+  Shape output = Shape::unknown_of_rank(kSpatial + 2);
+  if (input.has_rank()) {
+    const WindowCall call = read<kSpatial>(ctx, input);
+    output = call.output(call.channels);
+  }
+  for (int i = 0; i < ctx.num_outputs(); ++i) ctx.output(i, output);
 }
 
 void require_output_shape(ShapeContext& ctx, const WindowCall& call, int i) {

@@ -33,15 +33,15 @@ Value run_one(const Op& op, std::initializer_list<const Value*> inputs) {
   return std::move(run_eager(op, {}, {inputs.begin(), inputs.size()})[0]);
 }
 
-Ref<TensorList> sum_of(const Op& op, const TensorList& a, const TensorList& b) {
+Ref<ListObject> sum_of(const Op& op, const ListObject& a, const ListObject& b) {
   if (a.element_dtype != b.element_dtype)
     fail_invalid(op.tag, "lists must have one element type: got " + std::string(name_of(a.element_dtype)) +
                              " and " + std::string(name_of(b.element_dtype)));
   if (a.items.size() != b.items.size())
     fail_invalid(op.tag, "lists must have one length: got " + std::to_string(a.items.size()) + " and " +
                              std::to_string(b.items.size()));
-  auto sum = Ref<TensorList>::adopt(
-      new TensorList(a.element_dtype, merged_shape(op, a.element_shape, b.element_shape)));
+  auto sum = Ref<ListObject>::adopt(
+      new ListObject(a.element_dtype, merged_shape(op, a.element_shape, b.element_shape)));
   sum->max_num_elements = a.max_num_elements;
   for (size_t i = 0; i < a.items.size(); ++i) {
     if (!is_set(a.items[i])) sum->items.push_back(b.items[i]);
@@ -51,7 +51,7 @@ Ref<TensorList> sum_of(const Op& op, const TensorList& a, const TensorList& b) {
   return sum;
 }
 
-const TensorList& list_at(const Op& op, const Value& handles, int64_t i) {
+const ListObject& list_at(const Op& op, const Value& handles, int64_t i) {
   Value one = handles;
   one.data = static_cast<Ref<Object>*>(handles.data) + i;
   one.size = 1;
@@ -59,7 +59,7 @@ const TensorList& list_at(const Op& op, const Value& handles, int64_t i) {
 }
 
 Value handles_like(const Value& like) { return Value::allocate(cpu_device(), DType::kVariant, like.shape); }
-void set_handle(const Value& handles, int64_t i, Ref<TensorList> list) {
+void set_handle(const Value& handles, int64_t i, Ref<ListObject> list) {
   static_cast<Ref<Object>*>(handles.data)[i] = Ref<Object>::adopt(list.release());
 }
 
@@ -67,9 +67,9 @@ bool add_lists(const Op& op, const Attrs&, Inputs in, std::span<Shape>, ValueLis
   if (in[0]->dtype != DType::kVariant) return false;
   Value out = handles_like(*in[0]);
   for (int64_t i = 0; i < out.size; ++i) {
-    Ref<TensorList> sum;
+    Ref<ListObject> sum;
     for (size_t k = 0; k < in.size(); ++k) {
-      const TensorList& next = list_at(op, *in[k], i);
+      const ListObject& next = list_at(op, *in[k], i);
       sum = sum ? sum_of(op, *sum, next) : next.copy();
     }
     set_handle(out, i, std::move(sum));
@@ -82,7 +82,7 @@ bool zero_lists(const Op& op, const Attrs&, Inputs in, std::span<Shape>, ValueLi
   if (in[0]->dtype != DType::kVariant) return false;
   Value out = handles_like(*in[0]);
   for (int64_t i = 0; i < out.size; ++i) {
-    Ref<TensorList> zeros = list_at(op, *in[0], i).copy();
+    Ref<ListObject> zeros = list_at(op, *in[0], i).copy();
     for (size_t k = 0; k < zeros->items.size(); ++k)
       if (const Value& item = zeros->items[k]; is_set(item)) zeros->items.set(k, run_one(op, {&item}));
     set_handle(out, i, std::move(zeros));
@@ -165,7 +165,7 @@ Value join_elements(DType dtype, Shape shape, std::span<const Value* const> item
   return out;
 }
 
-Value concat_elements(const TensorList& list, Shape shape, const int64_t* length) {
+Value concat_elements(const ListObject& list, Shape shape, const int64_t* length) {
   int64_t row = 1;
   for (int i = 1; i < shape.rank(); ++i) row *= shape[i];
   Value out = Value::allocate(cpu_device(), list.element_dtype, std::move(shape));
@@ -178,7 +178,7 @@ Value concat_elements(const TensorList& list, Shape shape, const int64_t* length
   return out;
 }
 
-void resize_items(const Op& op, TensorList& list, int64_t count) {
+void resize_items(const Op& op, ListObject& list, int64_t count) {
   if (count > kMostElements)
     fail_exhausted(op.tag, "a list of " + std::to_string(count) + " elements is too long");
   // The vector's memory is not the allocator's, but its limit holds here too: asking is enough.

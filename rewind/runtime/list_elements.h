@@ -25,9 +25,9 @@ std::vector<Value> rows_of(const Value& tensor);
 // One behind the other under a shape of as many elements; zeros for those that were never set.
 Value join_elements(DType dtype, Shape shape, std::span<const Value* const> items);
 // The same along the first axis, where element i is length[i] long.
-Value concat_elements(const TensorList& list, Shape shape, const int64_t* length);
+Value concat_elements(const ListObject& list, Shape shape, const int64_t* length);
 // Throws ResourceExhaustedError for a list of more elements than can be.
-void resize_items(const Op& op, TensorList& list, int64_t count);
+void resize_items(const Op& op, ListObject& list, int64_t count);
 
 // Share rules of AddN and ZerosLike for variants: elementwise on lists of equal lengths.
 void register_list_arithmetic();

@@ -14,38 +14,38 @@ namespace {
 using Inputs = std::span<const Value* const>;
 
 bool is_set(const Value& item) { return item.dtype != DType::kInvalid; }
-int64_t count_of(const TensorList& list) { return int64_t(list.items.size()); }
+int64_t count_of(const ListObject& list) { return int64_t(list.items.size()); }
 int64_t int_of(const Value& v) { return ints_of(v)[0]; }
 
-void check_dtype(const Op& op, const TensorList& list, DType dtype) {
+void check_dtype(const Op& op, const ListObject& list, DType dtype) {
   if (list.element_dtype != dtype)
     fail_invalid(op.tag, "the list's elements are " + std::string(name_of(list.element_dtype)) + ", not " +
                              std::string(name_of(dtype)));
 }
 
-void check_item(const Op& op, const TensorList& list, const Value& item) {
+void check_item(const Op& op, const ListObject& list, const Value& item) {
   check_dtype(op, list, item.dtype);
   check_fits(op, list.element_shape, item.shape);
 }
 
-const TensorList& typed_list(const Op& op, const Attrs& attrs, const Value& handle) {
-  const TensorList& list = list_of(handle, op.tag);
+const ListObject& typed_list(const Op& op, const Attrs& attrs, const Value& handle) {
+  const ListObject& list = list_of(handle, op.tag);
   check_dtype(op, list, attr_as<DType>(op, attrs, "element_dtype"));
   return list;
 }
 
-void check_place(const Op& op, const TensorList& list, int64_t index) {
+void check_place(const Op& op, const ListObject& list, int64_t index) {
   if (index < 0 || index >= count_of(list))
     fail_invalid(op.tag, "the index must be in [0, " + std::to_string(list.items.size()) + "): got " +
                              std::to_string(index));
 }
 
-Ref<TensorList> new_list(DType dtype, const Value& element_shape) {
-  return Ref<TensorList>::adopt(new TensorList(dtype, said_shape(element_shape)));
+Ref<ListObject> new_list(DType dtype, const Value& element_shape) {
+  return Ref<ListObject>::adopt(new ListObject(dtype, said_shape(element_shape)));
 }
 
 // An element as it is read: what was set, or zeros, for which the shape must be known.
-Value read_item(const Op& op, const TensorList& list, size_t i, const Shape& said, bool look_at_others) {
+Value read_item(const Op& op, const ListObject& list, size_t i, const Shape& said, bool look_at_others) {
   const Value& item = list.items[i];
   if (is_set(item)) {
     check_fits(op, said, item.shape);
@@ -76,7 +76,7 @@ void reserve(const Op& op, const Attrs& attrs, Inputs in, ValueList& out) {
 }
 
 void push_back(const Op& op, const Attrs&, Inputs in, ValueList& out) {
-  const TensorList& from = list_of(*in[0], op.tag);
+  const ListObject& from = list_of(*in[0], op.tag);
   check_item(op, from, *in[1]);
   if (from.max_num_elements >= 0 && count_of(from) >= from.max_num_elements)
     fail_invalid(op.tag, "the list is full: it holds " + std::to_string(from.items.size()) + " elements of " +
@@ -87,7 +87,7 @@ void push_back(const Op& op, const Attrs&, Inputs in, ValueList& out) {
 }
 
 void pop_back(const Op& op, const Attrs& attrs, Inputs in, ValueList& out) {
-  const TensorList& from = typed_list(op, attrs, *in[0]);
+  const ListObject& from = typed_list(op, attrs, *in[0]);
   if (from.items.empty()) fail_invalid(op.tag, "the list is empty");
   Value item = read_item(op, from, from.items.size() - 1, said_shape(*in[1]), false);
   auto list = changeable(*in[0], op.tag);
@@ -97,14 +97,14 @@ void pop_back(const Op& op, const Attrs& attrs, Inputs in, ValueList& out) {
 }
 
 void get_item(const Op& op, const Attrs& attrs, Inputs in, ValueList& out) {
-  const TensorList& list = typed_list(op, attrs, *in[0]);
+  const ListObject& list = typed_list(op, attrs, *in[0]);
   const int64_t index = int_of(*in[1]);
   check_place(op, list, index);
   out.push_back(read_item(op, list, size_t(index), said_shape(*in[2]), true));
 }
 
 void set_item(const Op& op, const Attrs& attrs, Inputs in, ValueList& out) {
-  const TensorList& from = list_of(*in[0], op.tag);
+  const ListObject& from = list_of(*in[0], op.tag);
   const int64_t index = int_of(*in[1]);
   check_item(op, from, *in[2]);
   const bool grow = attr_as<bool>(op, attrs, "resize_if_index_out_of_bounds") && index >= count_of(from);
@@ -141,7 +141,7 @@ void resize(const Op& op, const Attrs&, Inputs in, ValueList& out) {
 }
 
 // Elements one behind the other; those that were never set are zeros.
-Value joined(const Op& op, const TensorList& list, std::span<const Value* const> items, const Shape& said) {
+Value joined(const Op& op, const ListObject& list, std::span<const Value* const> items, const Shape& said) {
   Shape shape = merged_shape(op, said, list.element_shape);
   for (const Value* v : items)
     if (is_set(*v)) shape = merged_shape(op, shape, v->shape);
@@ -153,7 +153,7 @@ Value joined(const Op& op, const TensorList& list, std::span<const Value* const>
 }
 
 void stack(const Op& op, const Attrs& attrs, Inputs in, ValueList& out) {
-  const TensorList& list = typed_list(op, attrs, *in[0]);
+  const ListObject& list = typed_list(op, attrs, *in[0]);
   const auto expected = attr_as<int64_t>(op, attrs, "num_elements");
   if (expected >= 0 && expected != count_of(list))
     fail_invalid(op.tag, "the list must have " + std::to_string(expected) + " elements: it has " +
@@ -170,7 +170,7 @@ void from_tensor(const Op&, const Attrs&, Inputs in, ValueList& out) {
 }
 
 void gather(const Op& op, const Attrs& attrs, Inputs in, ValueList& out) {
-  const TensorList& list = typed_list(op, attrs, *in[0]);
+  const ListObject& list = typed_list(op, attrs, *in[0]);
   std::vector<const Value*> items;
   for (const int64_t index : ints_of(*in[1])) {
     check_place(op, list, index);
@@ -179,7 +179,7 @@ void gather(const Op& op, const Attrs& attrs, Inputs in, ValueList& out) {
   out.push_back(joined(op, list, items, said_shape(*in[2])));
 }
 
-void scatter_rows(const Op& op, TensorList& list, const Value& tensor, const Value& indices, bool grow) {
+void scatter_rows(const Op& op, ListObject& list, const Value& tensor, const Value& indices, bool grow) {
   const std::vector<Value> rows = rows_of(tensor);
   const IntVector places = ints_of(indices);
   for (const int64_t index : places)
@@ -203,7 +203,7 @@ void scatter(const Op& op, const Attrs&, Inputs in, ValueList& out) {
 }
 
 void scatter_into(const Op& op, const Attrs&, Inputs in, ValueList& out) {
-  const TensorList& from = list_of(*in[0], op.tag);
+  const ListObject& from = list_of(*in[0], op.tag);
   check_dtype(op, from, in[1]->dtype);
   Shape row = in[1]->shape;
   row.erase(0);
@@ -216,7 +216,7 @@ void scatter_into(const Op& op, const Attrs&, Inputs in, ValueList& out) {
 // An element that was never set has the first size that the element shape says, else leading_dims, else that
 // of the elements that were set, if they agree.
 void concat(const Op& op, const Attrs& attrs, Inputs in, ValueList& out) {
-  const TensorList& list = typed_list(op, attrs, *in[0]);
+  const ListObject& list = typed_list(op, attrs, *in[0]);
   const Shape said = in.size() > 1 ? said_shape(*in[1]) : attr_as<Shape>(op, attrs, "element_shape");
   const IntVector leading = in.size() > 2 ? ints_of(*in[2]) : IntVector();
   Shape shape = list.element_shape;
@@ -279,7 +279,7 @@ void split(const Op& op, const Attrs&, Inputs in, ValueList& out) {
 
 void concat_lists(const Op& op, const Attrs& attrs, Inputs in, ValueList& out) {
   typed_list(op, attrs, *in[0]);
-  const TensorList& b = typed_list(op, attrs, *in[1]);
+  const ListObject& b = typed_list(op, attrs, *in[1]);
   auto list = changeable(*in[0], op.tag);
   if (!(list->element_shape == b.element_shape))
     fail_invalid(op.tag, "both lists must have one element shape: got " + list->element_shape.to_string() +

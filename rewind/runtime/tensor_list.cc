@@ -43,26 +43,26 @@ void ListItems::resize(size_t count) {
   size_ = count;
 }
 
-std::string TensorList::describe() const {
+std::string ListObject::describe() const {
   return "<TensorList of " + std::to_string(items.size()) + " x " + std::string(name_of(element_dtype)) +
          element_shape.to_string() + ">";
 }
 
-Ref<TensorList> TensorList::copy() const {
-  auto list = Ref<TensorList>::adopt(new TensorList(element_dtype, element_shape));
+Ref<ListObject> ListObject::copy() const {
+  auto list = Ref<ListObject>::adopt(new ListObject(element_dtype, element_shape));
   list->max_num_elements = max_num_elements;
   list->items = items;
   return list;
 }
 
-const TensorList& list_of(const Value& handle, std::string_view op_tag) {
+const ListObject& list_of(const Value& handle, std::string_view op_tag) {
   Object* object = object_of(handle);
-  if (const auto* list = dynamic_cast<const TensorList*>(object)) return *list;
+  if (const auto* list = dynamic_cast<const ListObject*>(object)) return *list;
   fail_invalid(op_tag, "the input must be a list of tensors: got " +
                            (object ? object->describe() : handle.view().describe()));
 }
 
-Value handle_of(Ref<TensorList> list) {
+Value handle_of(Ref<ListObject> list) {
   Value handle = Value::allocate(cpu_device(), DType::kVariant, {});
   *static_cast<Ref<Object>*>(handle.data) = Ref<Object>::adopt(list.release());
   return handle;
@@ -72,10 +72,10 @@ LastUse::LastUse() : outer_(t_last_use) { t_last_use = true; }
 LastUse::~LastUse() { t_last_use = outer_; }
 bool LastUse::now() { return t_last_use; }
 
-Ref<TensorList> changeable(const Value& handle, std::string_view op_tag) {
-  const TensorList& list = list_of(handle, op_tag);
+Ref<ListObject> changeable(const Value& handle, std::string_view op_tag) {
+  const ListObject& list = list_of(handle, op_tag);
   if (LastUse::now() && handle.storage->unique() && list.unique())
-    return Ref<TensorList>(const_cast<TensorList*>(&list));
+    return Ref<ListObject>(const_cast<ListObject*>(&list));
   return list.copy();
 }
 

@@ -33,11 +33,11 @@ class ListItems {
   size_t size_ = 0;
 };
 
-class TensorList final : public Object {
+class ListObject final : public Object {
  public:
-  TensorList(DType dtype, Shape shape) : element_dtype(dtype), element_shape(std::move(shape)) {}
+  ListObject(DType dtype, Shape shape) : element_dtype(dtype), element_shape(std::move(shape)) {}
   std::string describe() const override;
-  Ref<TensorList> copy() const;
+  Ref<ListObject> copy() const;
 
   DType element_dtype;
   Shape element_shape;            // may be partly known
@@ -46,8 +46,8 @@ class TensorList final : public Object {
 };
 
 // The list behind a variant scalar; throws InvalidArgumentError when it is something else.
-const TensorList& list_of(const Value& handle, std::string_view op_tag);
-Value handle_of(Ref<TensorList> list);
+const ListObject& list_of(const Value& handle, std::string_view op_tag);
+Value handle_of(Ref<ListObject> list);
 
 // Says that the inputs of the op that runs now on this thread are not used afterwards: a list that only this
 // input holds may then be changed in place, so that a loop that writes n elements does not copy n * n
@@ -65,6 +65,6 @@ class LastUse {
 };
 
 // A list to change into the op's result: a copy, or under LastUse perhaps the input's own.
-Ref<TensorList> changeable(const Value& handle, std::string_view op_tag);
+Ref<ListObject> changeable(const Value& handle, std::string_view op_tag);
 
 }  // namespace rw

@@ -5,15 +5,13 @@
 #include "rewind/base/error.h"
 #include "rewind/tensor/apply.h"
 #include "rewind/tensor/ops/list.h"
+#include "rewind/tensor/sizes.h"
 #include "rewind/tensor/tensor_impl.h"
 
 namespace rw {
 namespace {
 
 bool is_eager(const Tensor& t) { return t.impl()->kind == TensorKind::kEager; }
-bool value_known(const Tensor& t) {
-  return is_eager(t) || (t.impl()->kind == TensorKind::kSymbol && known_data(*t.impl()));
-}
 
 Tensor as_int(const Tensor& t, DType dtype) {
   return t.dtype() == dtype ? t : apply_one(RW_OP("Cast"), {&t}, {{"DstT", dtype}});

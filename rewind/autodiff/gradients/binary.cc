@@ -12,8 +12,8 @@ namespace {
 // Sets the gradients of x and y, reduced to their shapes; `dx` and `dy` are computed only when wanted.
 template <class X, class Y>
 void set_both(GradContext& g, X dx, Y dy) {
-  if (g.wants(0)) g.set(0, sum_to_shape(dx(), g.input_shape(0)));
-  if (g.wants(1)) g.set(1, sum_to_shape(dy(), g.input_shape(1)));
+  if (g.wants(0)) g.set(0, sum_to_input(dx(), g, 0));
+  if (g.wants(1)) g.set(1, sum_to_input(dy(), g, 1));
 }
 
 using Partial = Tensor (*)(const Tensor& grad, const Tensor& x, const Tensor& y);
@@ -136,12 +136,10 @@ void register_special() {
   // Orders have no derivative.
   register_gradient("Zeta", kNeedsInputs, [](GradContext& g) {
     const Tensor& x = g.input(0);
-    if (g.wants(1))
-      g.set(1, sum_to_shape(g.grad() * (-x * math::zeta(x + 1.0, g.input(1))), g.input_shape(1)));
+    if (g.wants(1)) g.set(1, sum_to_input(g.grad() * (-x * math::zeta(x + 1.0, g.input(1))), g, 1));
   });
   register_gradient("Polygamma", kNeedsInputs, [](GradContext& g) {
-    if (g.wants(1))
-      g.set(1, sum_to_shape(g.grad() * math::polygamma(g.input(0) + 1.0, g.input(1)), g.input_shape(1)));
+    if (g.wants(1)) g.set(1, sum_to_input(g.grad() * math::polygamma(g.input(0) + 1.0, g.input(1)), g, 1));
   });
   register_gradient("Betainc", kNeedsInputs, [](GradContext& g) {
     if (!g.wants(2)) return;
@@ -150,15 +148,15 @@ void register_special() {
     const Tensor& x = g.input(2);
     const Tensor log_beta = math::lgamma(a) + math::lgamma(b) - math::lgamma(a + b);
     const Tensor density = exp(math::xlog1py(b - 1.0, -x) + math::xlogy(a - 1.0, x) - log_beta);
-    g.set(2, sum_to_shape(g.grad() * density, g.input_shape(2)));
+    g.set(2, sum_to_input(g.grad() * density, g, 2));
   });
 }
 
 void register_selection() {
   register_gradient("SelectV2", needs_inputs({0}), [](GradContext& g) {
     const Tensor& c = g.input(0);
-    if (g.wants(1)) g.set(1, sum_to_shape(where(c, g.grad(), 0.0), g.input_shape(1)));
-    if (g.wants(2)) g.set(2, sum_to_shape(where(c, 0.0, g.grad()), g.input_shape(2)));
+    if (g.wants(1)) g.set(1, sum_to_input(where(c, g.grad(), 0.0), g, 1));
+    if (g.wants(2)) g.set(2, sum_to_input(where(c, 0.0, g.grad()), g, 2));
   });
   register_gradient("Select", needs_inputs({0}), [](GradContext& g) {
     const Tensor& c = g.input(0);
@@ -171,8 +169,8 @@ void register_selection() {
     const Tensor below = x < g.input(1);
     const Tensor above = x > g.input(2);
     if (g.wants(0)) g.set(0, where(below | above, 0.0, g.grad()));
-    if (g.wants(1)) g.set(1, sum_to_shape(where(below, g.grad(), 0.0), g.input_shape(1)));
-    if (g.wants(2)) g.set(2, sum_to_shape(where(above, g.grad(), 0.0), g.input_shape(2)));
+    if (g.wants(1)) g.set(1, sum_to_input(where(below, g.grad(), 0.0), g, 1));
+    if (g.wants(2)) g.set(2, sum_to_input(where(above, g.grad(), 0.0), g, 2));
   });
   for (const char* op : {"AddN", "AccumulateNV2"}) {
     register_gradient(op, kNeedsNothing, [](GradContext& g) {

@@ -7,10 +7,13 @@ namespace rw {
 namespace {
 
 // The shape of an input as a tensor; while it is not known in a trace, it is asked for when the graph runs.
-Tensor sizes_of(GradContext& g, int i) {
-  const Shape& shape = g.input_shape(i);
-  if (shape.fully_known()) return constant(std::vector<int32_t>(shape.begin(), shape.end()));
-  return apply_one(RW_OP("Shape"), {&g.input(i)}, {{"out_type", DType::kInt32}});
+Tensor sizes_of(GradContext& g, int i) { return input_dims(g, i, DType::kInt32); }
+
+// Height and width.
+Tensor image_size(GradContext& g) {
+  const Shape& s = g.input_shape(0);
+  if (s.fully_known()) return constant(std::vector<int32_t>{int32_t(s[1]), int32_t(s[2])});
+  return part_of_vector(sizes_of(g, 0), 1, 3);
 }
 
 struct ConvNames {
@@ -79,7 +82,7 @@ void register_max_pool(const MaxPoolNames& names) {
 }
 
 void register_avg_pool(const char* forward, const char* grad) {
-  register_gradient(forward, kNeedsInputs, [grad](GradContext& g) {
+  register_gradient(forward, kNeedsNothing, [grad](GradContext& g) {
     const Tensor sizes = sizes_of(g, 0);
     g.set(0, apply_one(find_op(grad), {&sizes, &g.grad()}, g.attrs()));
   });
@@ -95,8 +98,7 @@ void register_resize() {
   });
   register_gradient("ResizeBilinearGrad", needs_inputs({0}), [](GradContext& g) {
     if (!g.wants(0)) return;
-    const Shape& s = g.input_shape(0);
-    const Tensor size = constant(std::vector<int32_t>{int32_t(s[1]), int32_t(s[2])});
+    const Tensor size = image_size(g);
     g.set(0, apply_one(RW_OP("ResizeBilinear"), {&g.grad(), &size}, g.attrs()));
   });
   for (const bool back : {false, true}) {
@@ -104,8 +106,7 @@ void register_resize() {
     const char* other = back ? "ResizeNearestNeighbor" : "ResizeNearestNeighborGrad";
     register_gradient(name, kNeedsNothing, [other](GradContext& g) {
       if (!g.wants(0)) return;
-      const Shape& s = g.input_shape(0);
-      const Tensor size = constant(std::vector<int32_t>{int32_t(s[1]), int32_t(s[2])});
+      const Tensor size = image_size(g);
       g.set(0, apply_one(find_op(other), {&g.grad(), &size}, g.attrs()));
     });
   }

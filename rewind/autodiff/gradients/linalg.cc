@@ -62,9 +62,9 @@ void triangular_solve_rule(GradContext& g) {
     const Tensor& x = g.output(0);
     const Tensor d =
         -(adjoint ? matmul(x, grad_b, {.adjoint_b = true}) : matmul(grad_b, x, {.adjoint_b = true}));
-    g.set(0, sum_to_shape(lower ? band_part(d, -1, 0) : band_part(d, 0, -1), g.input_shape(0)));
+    g.set(0, sum_to_input(lower ? band_part(d, -1, 0) : band_part(d, 0, -1), g, 0));
   }
-  if (g.wants(1)) g.set(1, sum_to_shape(grad_b, g.input_shape(1)));
+  if (g.wants(1)) g.set(1, sum_to_input(grad_b, g, 1));
 }
 
 // The Cholesky factor of aᵀa + l2 I, or of aaᵀ + l2 I.
@@ -79,6 +79,10 @@ void least_squares(GradContext& g) {
   const Tensor& a = g.input(0);
   const Tensor& b = g.input(1);
   const Shape& shape = g.input_shape(0);
+  if (!shape.has_rank() || shape[shape.rank() - 2] < 0 || shape.back() < 0)
+    fail_unimplemented(
+        "lstsq",
+        "the gradient needs to know which side of the matrix is longer: its shape is " + shape.to_string());
   if (shape[shape.rank() - 2] >= shape.back()) {
     const Tensor& x = g.output(0);
     const Tensor z = cholesky_solve(gramian_factor(a, g.input(2), true), g.grad());
@@ -99,12 +103,13 @@ void least_squares(GradContext& g) {
 
 // A[p] = L U, packed in one matrix: dA[p] = L^-T (tril(L^T dL, -1) + triu(dU U^T)) U^-T.
 void lu_rule(GradContext& g) {
-  const Shape& shape = g.input_shape(0);
-  const int64_t n = shape.back();
-  if (shape[shape.rank() - 2] != n)
-    fail_unimplemented("lu", "gradients are for square matrices: got " + shape.to_string());
+  Sizes sizes = input_sizes(g, 0);
+  const Size n = sizes.back();
+  sizes.pop_back();
+  if (n.known() && sizes.back().known() && n.number() != sizes.back().number())
+    fail_unimplemented("lu", "gradients are for square matrices: got " + g.input_shape(0).to_string());
   const Tensor& packed = g.output(0);
-  const Tensor ones = filled(packed.dtype(), Shape(shape.dims().first(size_t(shape.rank() - 1))), 1);
+  const Tensor ones = fill_sizes(sizes, scalar_tensor(int64_t{1}, packed.dtype()));
   const Tensor lower = set_diag(band_part(packed, -1, 0), ones);
   const Tensor upper = band_part(packed, 0, -1);
   const Tensor in_lower = matmul(lower, g.grad() - band_part(g.grad(), 0, -1), {.adjoint_a = true});
@@ -113,7 +118,7 @@ void lu_rule(GradContext& g) {
   const Tensor half = triangular_solve(lower, phi, {.lower = true, .adjoint = true});
   const Tensor permuted = matrix_transpose(triangular_solve(upper, matrix_transpose(half), {.lower = false}));
   // Row i of dA[p] is row p[i] of dA: multiply by the transposed permutation matrix.
-  const Tensor depth = constant(int32_t(n));
+  const Tensor depth = n.tensor(DType::kInt32);
   const Tensor on = scalar_tensor(int64_t{1}, packed.dtype());
   const Tensor off = scalar_tensor(int64_t{0}, packed.dtype());
   const Tensor permutation = apply_one(RW_OP("OneHot"), {&g.output(1), &depth, &on, &off});
@@ -121,8 +126,7 @@ void lu_rule(GradContext& g) {
 }
 
 void matrix_diag_part_rule(GradContext& g, const Tensor* k, const char* align) {
-  const Shape& shape = g.input_shape(0);
-  const Tensor zeros = filled(g.input_dtype(0), shape, 0);
+  const Tensor zeros = zeros_like_input(g, 0);
   if (!k) {
     g.set(0, apply_one(RW_OP("MatrixSetDiag"), {&zeros, &g.grad()}));
     return;
@@ -168,7 +172,7 @@ void register_linalg_gradients() {
                     [](GradContext& g) { matrix_diag_part_rule(g, nullptr, nullptr); });
   register_gradient("MatrixSetDiag", kNeedsNothing, [](GradContext& g) {
     if (g.wants(0)) {
-      const Tensor zeros = filled(g.input_dtype(1), g.input_shape(1), 0);
+      const Tensor zeros = zeros_like_input(g, 1);
       g.set(0, apply_one(RW_OP("MatrixSetDiag"), {&g.grad(), &zeros}));
     }
     if (g.wants(1)) g.set(1, apply_one(RW_OP("MatrixDiagPart"), {&g.grad()}));
@@ -183,7 +187,7 @@ void register_linalg_gradients() {
     });
     register_gradient("MatrixSetDiag" + v, needs_inputs({2}), [](GradContext& g) {
       if (g.wants(0)) {
-        const Tensor zeros = filled(g.input_dtype(1), g.input_shape(1), 0);
+        const Tensor zeros = zeros_like_input(g, 1);
         const bool aligned = g.op().find_attr("align") != nullptr;
         const Attrs attrs{{"align", aligned ? g.attr<std::string>("align") : std::string("LEFT_LEFT")}};
         g.set(0, apply_one(RW_OP("MatrixSetDiagV3"), {&g.grad(), &zeros, &g.input(2)}, attrs));

@@ -33,6 +33,12 @@ Tensor inverse_gaps(const Tensor& x) {
   return set_diag(gaps, apply_one(RW_OP("ZerosLike"), {&x}));
 }
 
+// The rules of tall and wide matrices differ. Axes in front of the matrices may be unknown.
+void require_known_matrix(const char* tag, const Shape& shape) {
+  if (!shape.has_rank() || shape[shape.rank() - 2] < 0 || shape.back() < 0)
+    fail_unimplemented(tag, "the gradient needs the matrices' sizes: the shape is " + shape.to_string());
+}
+
 // Columns [begin, begin + count) of the last axis.
 Tensor columns(const Tensor& x, int64_t begin, int64_t count) {
   const int rank = x.rank();
@@ -62,6 +68,7 @@ void qr_rule(GradContext& g) {
   const Tensor& q = g.output(0);
   const Tensor& r = g.output(1);
   const Shape& shape = g.input_shape(0);
+  require_known_matrix("qr", shape);
   const int64_t m = shape[shape.rank() - 2];
   const int64_t n = shape.back();
   if (m > n && g.output_shape(0).back() == m)
@@ -119,13 +126,14 @@ Tensor svd_of_wide(const Tensor& s, const Tensor& u, const Tensor& v, const Tens
 }
 
 void svd_rule(GradContext& g) {
-  const Shape& shape = g.input_shape(0);
-  const int64_t m = shape[shape.rank() - 2];
-  const int64_t n = shape.back();
   if (!g.attr<bool>("compute_uv")) {
     const SvdResult f = svd(g.input(0));
     return g.set(0, matmul(f.u * expanded(g.grad(0), -2), f.v, {.adjoint_b = true}));
   }
+  const Shape& shape = g.input_shape(0);
+  require_known_matrix("svd", shape);
+  const int64_t m = shape[shape.rank() - 2];
+  const int64_t n = shape.back();
   const bool full = g.attr<bool>("full_matrices");
   if (full && std::abs(m - n) > 1)
     fail_unimplemented(
@@ -141,17 +149,17 @@ void svd_rule(GradContext& g) {
 // of D by rows, with the matrix Xᵀ ⊗ I + I ⊗ X.
 void square_root_rule(GradContext& g) {
   const Tensor& x = g.output(0);
-  const Shape& shape = g.output_shape(0);
-  const int64_t n = shape.back();
+  const Sizes sizes = output_sizes(g, 0);
+  const Size n = sizes.back();
   const Tensor diagonal = diag_part(x);
   const Tensor eye = diag(apply_one(RW_OP("OnesLike"), {&diagonal}));
-  Shape wide(shape.dims().first(size_t(shape.rank() - 2)));
-  Shape tall = wide;
-  for (int i = 0; i < 2; ++i) wide.append(n * n);
-  tall.append(n * n);
-  tall.append(1);
+  Sizes wide(sizes.begin(), sizes.end() - 2);
+  Sizes tall = wide;
+  for (int i = 0; i < 2; ++i) wide.push_back(n * n);
+  tall.push_back(n * n);
+  tall.emplace_back(1);
   const Tensor system = einsum("...ji,...kl->...ikjl", x, eye) + einsum("...ij,...kl->...ikjl", eye, x);
-  g.set(0, reshape_to(solve(reshape_to(system, wide), reshape_to(g.grad(), tall)), shape));
+  g.set(0, reshape_sizes(solve(reshape_sizes(system, wide), reshape_sizes(g.grad(), tall)), sizes));
 }
 
 }  // namespace

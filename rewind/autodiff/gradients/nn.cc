@@ -48,13 +48,13 @@ void register_nn_gradients() {
     const Tensor& logits = g.input(0);
     if (g.wants(0)) {
       const Tensor dx = logits_grad(g, [&] { return raw(RW_OP("Softmax"), logits); });
-      if (dx.defined()) g.set(0, sum_to_shape(dx, g.input_shape(0)));
+      if (dx.defined()) g.set(0, sum_to_input(dx, g, 0));
     }
     if (g.wants(1)) {
       Tensor dy;
       if (g.has_grad(0)) dy = -(expand_last(g.grad(0)) * raw(RW_OP("LogSoftmax"), logits));
       if (g.has_grad(1)) dy = dy.defined() ? dy - g.grad(1) : -g.grad(1);
-      if (dy.defined()) g.set(1, sum_to_shape(dy, g.input_shape(1)));
+      if (dy.defined()) g.set(1, sum_to_input(dy, g, 1));
     }
   });
   // The probabilities are remade from the second output and the labels, so that the logits need not be kept.
@@ -63,7 +63,9 @@ void register_nn_gradients() {
       const Tensor& minus = g.output(1);
       const Tensor one = scalar_tensor(int64_t{1}, minus.dtype());
       const Tensor zero = scalar_tensor(int64_t{0}, minus.dtype());
-      const Tensor depth = constant(int32_t(g.input_shape(0)[1]));
+      const Shape& s = g.input_shape(0);
+      const Size classes = s.has_rank() && s[1] >= 0 ? Size(s[1]) : element_of(input_dims(g, 0), 1);
+      const Tensor depth = classes.tensor(DType::kInt32);
       return minus + apply_one(RW_OP("OneHot"), {&g.input(1), &depth, &one, &zero});
     });
     if (dx.defined()) g.set(0, dx);

@@ -13,45 +13,72 @@ namespace {
 Tensor op1(const Op& op, const Tensor& x) { return apply_one(op, {&x}); }
 Tensor op2(const Op& op, const Tensor& x, const Tensor& y) { return apply_one(op, {&x, &y}); }
 
-// Which axes of input 0 were reduced.
+// Whether it is known now which axes of input 0 were reduced.
+bool axes_known(const GradContext& g) { return g.input_shape(0).has_rank() && value_known(g.input(1)); }
+
 std::vector<bool> reduced_axes(const GradContext& g) {
   const int rank = g.input_shape(0).rank();
   std::vector<bool> reduced(size_t(rank), false);
-  const Tensor& axes = g.input(1);
-  for (int64_t i = 0; i < axes.size(); ++i) {
-    const int64_t a =
-        axes.dtype() == DType::kInt64 ? axes.data<int64_t>()[size_t(i)] : axes.data<int32_t>()[size_t(i)];
-    reduced[size_t(a < 0 ? a + rank : a)] = true;
-  }
+  for (const int64_t a : known_ints(g.input(1))) reduced[size_t(a < 0 ? a + rank : a)] = true;
   return reduced;
+}
+
+// The axes as a vector of int32 that are not negative, when only the run knows them; `dims` is input 0's
+// shape.
+Tensor asked_axes(const GradContext& g, const Tensor& dims) {
+  const Tensor axes = reshape_to(cast_ints(g.input(1), DType::kInt32), {-1});
+  const Tensor rank = apply_one(RW_OP("Size"), {&dims});
+  return op2(RW_OP("FloorMod"), axes, rank);
 }
 
 // A tensor of the output's shape with the reduced axes back as ones: it broadcasts against input 0.
 Tensor with_axes(const GradContext& g, const Tensor& t) {
   if (g.attr<bool>("keep_dims")) return t;
-  Shape kept = g.input_shape(0);
+  if (!axes_known(g)) {
+    const Tensor dims = input_dims(g, 0, DType::kInt32);
+    const Tensor all = numbers_below(element_count(dims), DType::kInt32);
+    const Tensor axes = asked_axes(g, dims);
+    const Tensor ones = op1(RW_OP("OnesLike"), axes);
+    const Tensor kept = apply_one(RW_OP("DynamicStitch"), {&all, &axes, &dims, &ones});
+    return reshape_dims(t, kept);
+  }
+  Sizes kept = input_sizes(g, 0);
   const std::vector<bool> reduced = reduced_axes(g);
-  for (int a = 0; a < kept.rank(); ++a)
-    if (reduced[size_t(a)]) kept.set(a, 1);
-  return reshape_to(t, kept);
+  for (size_t a = 0; a < kept.size(); ++a)
+    if (reduced[a]) kept[a] = 1;
+  return reshape_sizes(t, kept);
 }
 
-Tensor broadcast_to(const Tensor& t, const Shape& shape) {
-  if (t.shape() == shape) return t;
-  const Tensor dims = constant(shape.begin(), Shape{shape.rank()});
+Tensor broadcast_to_input(const Tensor& t, const GradContext& g) {
+  if (g.input_shape(0).fully_known() && t.shape() == g.input_shape(0)) return t;
+  const Tensor dims = input_dims(g, 0);
   return apply_one(RW_OP("BroadcastTo"), {&t, &dims});
 }
 
 void sum_gradient(GradContext& g) {
-  if (g.wants(0)) g.set(0, broadcast_to(with_axes(g, g.grad()), g.input_shape(0)));
+  if (g.wants(0)) g.set(0, broadcast_to_input(with_axes(g, g.grad()), g));
+}
+
+// How many elements went into each of the output's; 1 where there are none.
+Tensor elements_each(const GradContext& g) {
+  const int64_t in = g.input_shape(0).num_elements();
+  const int64_t out = g.output_shape(0).num_elements();
+  if (in >= 0 && out >= 0)
+    return scalar_tensor(double(std::max<int64_t>(1, in / std::max<int64_t>(1, out))), g.input_dtype(0));
+  const Tensor one = constant(int64_t{1});
+  auto count = [&](const Tensor& dims) {
+    const Tensor axis = constant(0);
+    return op2(RW_OP("Maximum"), op2(RW_OP("Prod"), dims, axis), one);
+  };
+  const Tensor each = op2(RW_OP("FloorDiv"), count(input_dims(g, 0)), count(output_dims(g, 0)));
+  const Tensor some = op2(RW_OP("Maximum"), each, one);
+  return apply_one(RW_OP("Cast"), {&some}, {{"DstT", g.input_dtype(0)}});
 }
 
 void mean_gradient(GradContext& g) {
   if (!g.wants(0)) return;
-  const int64_t outputs = std::max<int64_t>(1, g.output_shape(0).num_elements());
-  const int64_t count = std::max<int64_t>(1, g.input_shape(0).num_elements() / outputs);
-  const Tensor share = op2(RW_OP("RealDiv"), g.grad(), scalar_tensor(double(count), g.input_dtype(0)));
-  g.set(0, broadcast_to(with_axes(g, share), g.input_shape(0)));
+  const Tensor share = op2(RW_OP("RealDiv"), g.grad(), elements_each(g));
+  g.set(0, broadcast_to_input(with_axes(g, share), g));
 }
 
 // Equal winners share the gradient.
@@ -65,37 +92,54 @@ void extreme_gradient(GradContext& g) {
   g.set(0, op2(RW_OP("Mul"), share, with_axes(g, g.grad())));
 }
 
-// The product of all others, from the products before and after each element: right also where some are zero.
-void product_gradient(GradContext& g) {
-  if (!g.wants(0)) return;
-  const Shape& shape = g.input_shape(0);
-  const std::vector<bool> reduced = reduced_axes(g);
-  std::vector<int32_t> order;
-  int64_t kept = 1;
-  int64_t inside = 1;
-  for (int a = 0; a < shape.rank(); ++a) {
-    if (reduced[size_t(a)]) continue;
-    order.push_back(a);
-    kept *= shape[a];
-  }
-  for (int a = 0; a < shape.rank(); ++a) {
-    if (!reduced[size_t(a)]) continue;
-    order.push_back(a);
-    inside *= shape[a];
-  }
-  std::vector<int32_t> back(order.size());
-  std::vector<int64_t> moved;
-  for (size_t i = 0; i < order.size(); ++i) {
-    back[size_t(order[i])] = int32_t(i);
-    moved.push_back(shape[order[i]]);
-  }
-  const bool still = std::is_sorted(order.begin(), order.end());
-  const Tensor rows = reshape_to(still ? g.input(0) : op2(RW_OP("Transpose"), g.input(0), constant(order)),
-                                 Shape{kept, inside});
+// For every element of a row the product of all others, from the products before and after it: right also
+// where some are zero.
+Tensor products_of_others(const Tensor& rows) {
   const Tensor before = math::cumprod(rows, 1, {.exclusive = true});
   const Tensor after = math::cumprod(rows, 1, {.exclusive = true, .reverse = true});
-  Tensor others = reshape_to(op2(RW_OP("Mul"), before, after), Shape(moved));
-  if (!still) others = op2(RW_OP("Transpose"), others, constant(back));
+  return op2(RW_OP("Mul"), before, after);
+}
+
+// The reduced axes are brought to the end and merged, so that each row is one product.
+void product_gradient(GradContext& g) {
+  if (!g.wants(0)) return;
+  Tensor others;
+  if (axes_known(g)) {
+    const Sizes sizes = input_sizes(g, 0);
+    const std::vector<bool> reduced = reduced_axes(g);
+    std::vector<int32_t> order;
+    Size count[2] = {1, 1};  // of rows, and of elements in each
+    for (const bool last : {false, true})
+      for (size_t a = 0; a < sizes.size(); ++a)
+        if (reduced[a] == last) {
+          order.push_back(int32_t(a));
+          count[last] = count[last] * sizes[a];
+        }
+    std::vector<int32_t> back(order.size());
+    Sizes moved;
+    for (size_t i = 0; i < order.size(); ++i) {
+      back[size_t(order[i])] = int32_t(i);
+      moved.push_back(sizes[size_t(order[i])]);
+    }
+    const bool still = std::is_sorted(order.begin(), order.end());
+    const Tensor x = still ? g.input(0) : op2(RW_OP("Transpose"), g.input(0), constant(order));
+    others = reshape_sizes(products_of_others(reshape_sizes(x, {count[0], count[1]})), moved);
+    if (!still) others = op2(RW_OP("Transpose"), others, constant(back));
+  } else {
+    const Tensor dims = input_dims(g, 0, DType::kInt32);
+    const Tensor all = numbers_below(element_count(dims), DType::kInt32);
+    const Tensor axes = asked_axes(g, dims);
+    const Tensor kept = apply(RW_OP("ListDiff"), {&all, &axes})[0];
+    const Tensor zero = constant(0);
+    const Tensor order = concat_rows(kept, axes);
+    auto count = [&](const Tensor& which) {
+      return Size(op2(RW_OP("Prod"), apply_one(RW_OP("GatherV2"), {&dims, &which, &zero}), zero));
+    };
+    const Tensor moved = op2(RW_OP("Transpose"), g.input(0), order);
+    const Tensor rows = reshape_sizes(moved, {count(kept), count(axes)});
+    const Tensor back = op1(RW_OP("InvertPermutation"), order);
+    others = op2(RW_OP("Transpose"), reshape_dims(products_of_others(rows), dims_tensor(moved)), back);
+  }
   g.set(0, op2(RW_OP("Mul"), with_axes(g, g.grad()), others));
 }
 

@@ -17,6 +17,21 @@ Tensor where(const Tensor& condition, const Tensor& a, const Tensor& b) {
 }
 Tensor number(int64_t value, DType dtype) { return scalar_tensor(value, dtype); }
 
+// A tensor of the ids' shape with axes of size 1 behind, as many as a row of input 0 has.
+Tensor beside_rows(const GradContext& g, const Tensor& t) {
+  const Shape& data = g.input_shape(0);
+  if (data.has_rank() && t.shape().has_rank()) {
+    if (t.rank() >= data.rank()) return t;
+    Sizes column = sizes_of(t);
+    column.resize(size_t(data.rank()), 1);
+    return reshape_sizes(t, column);
+  }
+  const Size rank = element_count(input_dims(g, 0));
+  const Size own(apply_one(RW_OP("Rank"), {&t}));
+  const Tensor ones = fill_sizes({rank - own}, constant(int64_t{1}));
+  return reshape_dims(t, concat_rows(dims_tensor(t), ones));
+}
+
 // How a rule goes from segments to rows and back; the unsorted ops have ids of any rank, and negative ones,
 // whose rows get nothing.
 struct Segments {
@@ -24,7 +39,7 @@ struct Segments {
   const Op& prod;
   const Tensor& ids;
   const Tensor* count;  // nullptr: the ids are sorted
-  int data_rank;
+  const GradContext& g;
 
   Tensor total(const Tensor& rows) const { return count ? raw(sum, rows, ids, *count) : raw(sum, rows, ids); }
   Tensor product(const Tensor& rows) const {
@@ -38,20 +53,14 @@ struct Segments {
     const Tensor at = raw(RW_OP("Maximum"), ids, zero);
     const Tensor rows = raw(RW_OP("GatherV2"), segments, at, axis);
     // Broadcasts the test over the axes of a row.
-    Tensor kept = raw(RW_OP("GreaterEqual"), ids, zero);
-    if (ids.rank() < data_rank) {
-      Shape column = ids.shape();
-      while (column.rank() < data_rank) column.append(1);
-      kept = reshape_to(kept, column);
-    }
+    const Tensor kept = beside_rows(g, raw(RW_OP("GreaterEqual"), ids, zero));
     return where(kept, rows, number(0, rows.dtype()));
   }
 };
 
 Segments segments_of(const GradContext& g) {
-  const int rank = g.input_shape(0).rank();
-  if (g.num_inputs() == 2) return {RW_OP("SegmentSum"), RW_OP("SegmentProd"), g.input(1), nullptr, rank};
-  return {RW_OP("UnsortedSegmentSum"), RW_OP("UnsortedSegmentProd"), g.input(1), &g.input(2), rank};
+  if (g.num_inputs() == 2) return {RW_OP("SegmentSum"), RW_OP("SegmentProd"), g.input(1), nullptr, g};
+  return {RW_OP("UnsortedSegmentSum"), RW_OP("UnsortedSegmentProd"), g.input(1), &g.input(2), g};
 }
 
 // Sizes that divide: segments without rows count as one, so that nothing is divided by zero.
@@ -59,9 +68,10 @@ Tensor at_least_one(const Tensor& sizes) { return raw(RW_OP("Maximum"), sizes, n
 
 void mean_grad(GradContext& g) {
   const Segments s = segments_of(g);
-  Shape ones = g.input_shape(1);
-  while (ones.rank() < g.input_shape(0).rank()) ones.append(1);
-  const Tensor sizes = at_least_one(s.total(filled(g.input_dtype(0), ones, 1)));
+  const Tensor one = number(1, g.input_dtype(0));
+  const Tensor dims = dims_tensor(s.ids);
+  const Tensor ones = beside_rows(g, apply_one(RW_OP("Fill"), {&dims, &one}));
+  const Tensor sizes = at_least_one(s.total(ones));
   g.set(0, s.spread(raw(RW_OP("Div"), g.grad(), sizes)));
 }
 

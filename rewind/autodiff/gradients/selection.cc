@@ -7,36 +7,40 @@
 namespace rw {
 namespace {
 
+// The product of all sizes but the last.
+Size leading_count(const Tensor& dims) {
+  const Tensor front = part_of_vector(dims, 0, element_count(dims) - 1);
+  const Tensor axis = constant(0);
+  return Size(apply_one(RW_OP("Prod"), {&front, &axis}));
+}
+
 // Each row's chosen positions become positions in the whole.
 void top_k_grad(GradContext& g) {
   const Shape& x = g.input_shape(0);
-  const int64_t n = x.back();
-  const int64_t size = x.num_elements();
-  if (size == 0) return g.set(0, filled(g.input_dtype(0), x, 0));
-  const int64_t rows = size / n;
-  Tensor places = apply_one(RW_OP("Cast"), {&g.output(1)}, {{"DstT", DType::kInt64}});
-  if (rows > 1) {
-    std::vector<int64_t> starts(static_cast<size_t>(rows));
-    for (size_t r = 0; r < starts.size(); ++r) starts[r] = int64_t(r) * n;
-    places = reshape_to(places, {rows, g.output_shape(1).back()}) + constant(starts, Shape{rows, 1});
-  }
-  const Tensor at = reshape_to(places, {-1, 1});
+  if (x.num_elements() == 0) return g.set(0, zeros_like_input(g, 0));
+  const bool ranked = x.has_rank();
+  const Tensor whole = input_dims(g, 0);
+  const Size n = ranked ? input_sizes(g, 0).back() : element_of(whole, element_count(whole) - 1);
+  const Size k = ranked ? output_sizes(g, 1).back() : element_of(output_dims(g, 1), element_count(whole) - 1);
+  const Size rows = ranked ? product(input_sizes(g, 0), 0, size_t(x.rank()) - 1) : leading_count(whole);
+  Tensor places = cast_ints(g.output(1), DType::kInt64);
+  if (!rows.is(1))
+    places = reshape_sizes(places, {rows, k}) + reshape_sizes(numbers_below(rows) * n.tensor(), {rows, 1});
+  const Tensor at = reshape_sizes(places, {rows * k, 1});
   const Tensor updates = reshape_to(g.grad(0), {-1});
-  const Tensor dims = constant(std::vector<int64_t>{size});
-  g.set(0, reshape_to(apply_one(RW_OP("ScatterNd"), {&at, &updates, &dims}), x));
+  const Tensor dims = dims_tensor(Sizes{rows * n});
+  g.set(0, reshape_to_input(apply_one(RW_OP("ScatterNd"), {&at, &updates, &dims}), g, 0));
 }
 
 // The numbers of the rows, partitioned alike, say where each row came from.
 void dynamic_partition_grad(GradContext& g) {
   const Tensor& partitions = g.input(1);
-  const int64_t count = partitions.size();
-  std::vector<int32_t> numbers(static_cast<size_t>(count));
-  for (size_t k = 0; k < numbers.size(); ++k) numbers[k] = int32_t(k);
-  const Tensor original = constant(numbers, partitions.shape());
+  const Tensor numbers = numbers_below(element_count(partitions), DType::kInt32);
+  const Tensor original = reshape_dims(numbers, dims_tensor(partitions));
   const Tensors parts = apply(RW_OP("DynamicPartition"), {&original, &partitions}, g.attrs());
   std::vector<Tensor> inputs(parts.begin(), parts.end());
   for (int i = 0; i < g.num_outputs(); ++i) inputs.push_back(g.grad(i));
-  g.set(0, reshape_to(rw::apply(RW_OP("DynamicStitch"), inputs)[0], g.input_shape(0)));
+  g.set(0, reshape_to_input(rw::apply(RW_OP("DynamicStitch"), inputs)[0], g, 0));
 }
 
 void dynamic_stitch_grad(GradContext& g) {

@@ -1,5 +1,6 @@
 // Gradients of reads of variables: they flow to the handle. Reads of rows give sparse ones.
 #include "rewind/autodiff/grad_ops.h"
+#include "rewind/autodiff/gradients/gather.h"
 #include "rewind/autodiff/rule.h"
 #include "rewind/tensor/apply.h"
 
@@ -21,28 +22,22 @@ void resource_gather_grad(GradContext& g) {
     const Tensor one = constant(std::vector<int64_t>{1});
     const Tensor rest = constant(std::vector<int64_t>{-1});
     const Tensor row = apply_one(RW_OP("Slice"), {&shape, &one, &rest});
-    const Tensor count = constant(std::vector<int64_t>{indices.shape().fully_known() ? indices.size() : -1});
-    const Tensor dims = concat_rows(count, row);
+    const Tensor dims = concat_rows(dims_tensor(Sizes{element_count(indices)}), row);
     g.set(0,
           IndexedSlices{apply_one(RW_OP("Reshape"), {&g.grad(), &dims}), reshape_to(indices, {-1}), shape});
     return;
   }
-  const auto sizes = shape.data<int64_t>();
-  const int64_t axis = batch_dims < 0 ? batch_dims + indices.rank() : batch_dims;
-  int64_t batch = 1;
-  for (int64_t d = 0; d < axis; ++d) batch *= sizes[size_t(d)];
-  const int64_t rows = sizes[size_t(axis)];
-  const int64_t n = batch == 0 ? 0 : indices.size() / batch;
-  std::vector<int64_t> starts(static_cast<size_t>(batch));
-  for (size_t b = 0; b < starts.size(); ++b) starts[b] = int64_t(b) * rows;
-  const Tensor wide = apply_one(RW_OP("Cast"), {&indices}, {{"DstT", DType::kInt64}});
-  const Tensor ids = add_tensors(reshape_to(wide, {batch, n}), constant(starts, Shape{batch, 1}));
-  const Tensor count = constant(batch * rows);
-  Shape update{batch, n};
-  for (size_t d = size_t(axis) + 1; d < sizes.size(); ++d) update.append(sizes[d]);
-  const Tensor updates = reshape_to(g.grad(), update);
-  const Tensor sums = apply_one(RW_OP("UnsortedSegmentSum"), {&updates, &ids, &count});
-  g.set(0, reshape_to(sums, Shape(std::span<const int64_t>(sizes.data(), sizes.size()))));
+  const int64_t axis =
+      batch_dims < 0 && indices.shape().has_rank() ? batch_dims + indices.rank() : batch_dims;
+  GatherSizes sizes;
+  if (axis >= 0 && value_known(shape) && indices.shape().has_rank()) {
+    Sizes params;
+    for (const int64_t d : known_ints(shape)) params.emplace_back(d);
+    sizes = known_gather(params, sizes_of(indices), size_t(axis), size_t(axis));
+  } else {
+    sizes = asked_gather(shape, dims_tensor(indices), constant(axis), axis);
+  }
+  g.set(0, reshape_dims(dense_gather_grad(g.grad(), indices, sizes), shape));
 }
 
 void resource_gather_nd_grad(GradContext& g) {

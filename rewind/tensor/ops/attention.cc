@@ -7,6 +7,7 @@
 #include "rewind/tensor/ops/matmul.h"
 #include "rewind/tensor/ops/nn.h"
 #include "rewind/tensor/ops/random.h"
+#include "rewind/tensor/sizes.h"
 
 namespace rw::nn {
 namespace {
@@ -25,14 +26,25 @@ Tensor causal_mask(int64_t queries, int64_t keys) {
   return tensor_from_bytes(mask.data(), DType::kBool, {queries, keys});
 }
 
+// The same for numbers of positions that a trace does not know.
+Tensor causal_mask(const Size& queries, const Size& keys) {
+  if (queries.known() && keys.known()) return causal_mask(queries.number(), keys.number());
+  const Tensor rows = reshape_sizes(numbers_below(queries), {queries, 1});
+  const Tensor columns = numbers_below(keys);
+  return apply_one(RW_OP("GreaterEqual"), {&rows, &columns});
+}
+
+// 1 / sqrt(depth)
+Tensor default_scale(const Size& depth, DType dtype) {
+  if (depth.known()) return scalar_tensor(1.0 / std::sqrt(double(depth.number())), dtype);
+  const Tensor number = depth.tensor();
+  const Tensor real = apply_one(RW_OP("Cast"), {&number}, {{"DstT", dtype}});
+  return apply_one(RW_OP("Rsqrt"), {&real});
+}
+
 Tensor hide(const Tensor& scores, const Tensor& visible) {
   const Tensor low = masked_score(scores.dtype());
   return apply_one(RW_OP("SelectV2"), {&visible, &scores, &low});
-}
-
-Tensor shape_tensor(const Tensor& x) {
-  if (x.shape().fully_known()) return constant(std::vector<int32_t>(x.shape().begin(), x.shape().end()));
-  return apply_one(RW_OP("Shape"), {&x}, {{"out_type", DType::kInt32}});
 }
 
 }  // namespace
@@ -42,23 +54,19 @@ Tensor scaled_dot_product_attention(const Operand& query, const Operand& key, co
   const std::vector<Tensor> t = unify({&query, &key, &value});
   const Tensor& q = t[0];
   const Tensor& k = t[1];
-  if (q.rank() < 2 || k.rank() < 2 || t[2].rank() < 2)
+  const auto flat = [](const Tensor& x) { return x.shape().has_rank() && x.rank() < 2; };
+  if (flat(q) || flat(k) || flat(t[2]))
     fail_invalid(kAttention, "query, key and value need at least two axes (positions, depth): query is " +
                                  q.shape().to_string() + ", key " + k.shape().to_string() + ", value " +
                                  t[2].shape().to_string());
-  const int64_t depth = q.dim(-1);
-  if (!options.scale && depth <= 0)
-    fail_invalid(kAttention,
-                 "the depth must be known for the default scale: query is " + q.shape().to_string());
-  const double scale = options.scale ? *options.scale : 1.0 / std::sqrt(double(depth));
+  const Tensor scale =
+      options.scale ? scalar_tensor(*options.scale, q.dtype()) : default_scale(sizes_of(q).back(), q.dtype());
   Tensor scores = matmul(q * scale, k, {.transpose_b = true});
   if (options.mask.defined())
     scores = options.mask.dtype() == DType::kBool ? hide(scores, options.mask) : scores + options.mask;
   if (options.causal) {
-    if (q.dim(-2) < 0 || k.dim(-2) < 0)
-      fail_invalid(kAttention, "causal needs known numbers of positions: query is " + q.shape().to_string() +
-                                   ", key " + k.shape().to_string());
-    scores = hide(scores, causal_mask(q.dim(-2), k.dim(-2)));
+    const Sizes queries = sizes_of(q), keys = sizes_of(k);
+    scores = hide(scores, causal_mask(queries[queries.size() - 2], keys[keys.size() - 2]));
   }
   Tensor weights = softmax(scores);
   if (options.dropout > 0) weights = dropout(weights, options.dropout);
@@ -74,16 +82,17 @@ Tensor dropout(const Operand& x, double rate, const DropoutOptions& options) {
   if (rate == 0) return t;
   Tensor shape;
   if (options.noise_shape.empty()) {
-    shape = shape_tensor(t);
+    shape = dims_tensor(t, DType::kInt32);
   } else {
     // -1 stands for the input's own size.
-    std::vector<int32_t> sizes;
+    const Sizes all = sizes_of(t);
+    Sizes sizes;
     const int lead = t.rank() - int(options.noise_shape.size());
     for (size_t i = 0; i < options.noise_shape.size(); ++i) {
-      const int64_t own = lead + int(i) >= 0 ? t.shape()[lead + int(i)] : 1;
-      sizes.push_back(int32_t(options.noise_shape[i] < 0 ? own : options.noise_shape[i]));
+      const Size own = lead + int(i) >= 0 ? all[size_t(lead + int(i))] : Size(1);
+      sizes.push_back(options.noise_shape[i] < 0 ? own : Size(options.noise_shape[i]));
     }
-    shape = constant(sizes);
+    shape = dims_tensor(sizes, DType::kInt32);
   }
   const Tensor noise = random::uniform(shape, {.dtype = t.dtype(), .seed = options.seed});
   const Tensor threshold = scalar_tensor(rate, t.dtype());

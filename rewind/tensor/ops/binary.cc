@@ -59,7 +59,7 @@ RW_BINARY(logical_or, "LogicalOr")
 
 Tensor scalar_mul(const Operand& scalar, const Operand& x) {
   const OperandPair p = unify(scalar, x);
-  if (p.a.rank() != 0)
+  if (p.a.shape().has_rank() && p.a.rank() != 0)
     fail_invalid("scalar_mul", "the first argument must be a scalar: got shape " + p.a.shape().to_string());
   return multiply(p.a, p.b);
 }

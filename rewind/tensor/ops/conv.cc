@@ -2,6 +2,7 @@
 
 #include "rewind/base/error.h"
 #include "rewind/tensor/apply.h"
+#include "rewind/tensor/sizes.h"
 
 namespace rw::nn {
 namespace {
@@ -59,17 +60,15 @@ Attrs window_attrs(std::string_view tag, int spatial, const Spatial& strides, co
 template <class F>
 Tensor over_batches(const Tensor& x, int rank, F f) {
   if (!x.shape().has_rank() || x.rank() <= rank) return f(x);
-  const Shape& shape = x.shape();
-  const int extra = x.rank() - rank + 1;
-  std::vector<int64_t> folded{-1};
-  for (int i = extra; i < x.rank(); ++i) folded.push_back(shape[i]);
-  const Tensor sizes = constant(folded);
-  const Tensor y = f(apply_one(RW_OP("Reshape"), {&x, &sizes}));
-  std::vector<int64_t> unfolded;
-  for (int i = 0; i < extra; ++i) unfolded.push_back(shape[i]);
-  for (int i = 1; i < y.rank(); ++i) unfolded.push_back(y.shape()[i]);
-  const Tensor back = constant(unfolded);
-  return apply_one(RW_OP("Reshape"), {&y, &back});
+  const Sizes sizes = sizes_of(x);
+  const auto extra = std::ptrdiff_t(x.rank() - rank + 1);
+  Sizes folded(sizes.begin() + extra, sizes.end());
+  folded.insert(folded.begin(), product(sizes, 0, size_t(extra)));
+  const Tensor y = f(reshape_sizes(x, folded));
+  Sizes unfolded = sizes_of(y);
+  unfolded.erase(unfolded.begin());
+  unfolded.insert(unfolded.begin(), sizes.begin(), sizes.begin() + extra);
+  return reshape_sizes(y, unfolded);
 }
 
 Tensor conv(const Op& op, int spatial, const Operand& input, const Operand& filters, const Spatial& strides,
@@ -152,10 +151,12 @@ Tensor conv1d(const Operand& input, const Operand& filters, const Spatial& strid
               const ConvOptions& options) {
   const OperandPair p = unify(input, filters);
   const bool first = channels_first("conv1d", options.data_format);
-  if (p.a.rank() < 3 || p.b.rank() != 3)
+  const bool flat = p.a.shape().has_rank() && p.a.rank() < 3;
+  if (flat || (p.b.shape().has_rank() && p.b.rank() != 3))
     fail_invalid("conv1d", "input and filters must have 3 axes: input is " + p.a.shape().to_string() +
                                ", filters are " + p.b.shape().to_string());
-  const int axis = p.a.rank() - 3 + (first ? 2 : 1);
+  const int batches = p.a.shape().has_rank() ? p.a.rank() - 3 : 0;
+  const int axis = batches + (first ? 2 : 1);
   const Tensor x = expand(p.a, axis);
   const Tensor w = expand(p.b, 0);
   return squeeze(conv2d(x, w, lifted("conv1d", "stride", stride, first), lifted(padding, first),

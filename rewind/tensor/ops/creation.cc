@@ -4,6 +4,7 @@
 
 #include "rewind/base/error.h"
 #include "rewind/tensor/apply.h"
+#include "rewind/tensor/sizes.h"
 
 namespace rw {
 namespace {
@@ -83,9 +84,14 @@ Tensor linspace(const Operand& start, const Operand& stop, int64_t num, int axis
     fail_invalid("linspace", "start and stop must broadcast together: got " + from.shape().to_string() +
                                  " and " + to.shape().to_string());
   }
+  if (!shape.has_rank())
+    fail_unimplemented("linspace", "start and stop must have known ranks: got " + from.shape().to_string() +
+                                       " and " + to.shape().to_string());
+  const Tensor dims = shape.fully_known() ? dims_tensor(shape)
+                                          : op2(RW_OP("BroadcastArgs"), dims_tensor(from), dims_tensor(to));
   auto spread = [&](const Tensor& t) {
-    if (t.shape() == shape) return t;
-    return op2(RW_OP("BroadcastTo"), t, constant(shape.begin(), Shape{shape.rank()}));
+    if (shape.fully_known() && t.shape() == shape) return t;
+    return op2(RW_OP("BroadcastTo"), t, dims);
   };
   if (axis < 0) axis += shape.rank() + 1;
   if (axis < 0 || axis > shape.rank())
@@ -95,9 +101,9 @@ Tensor linspace(const Operand& start, const Operand& stop, int64_t num, int axis
   if (num == 1) return first;
   const Tensor step =
       op2(RW_OP("RealDiv"), op2(RW_OP("Sub"), last, first), scalar_tensor(double(num - 1), dtype));
-  std::vector<int64_t> dims(size_t(shape.rank()) + 1, 1);
-  dims[size_t(axis)] = num - 2;
-  const Tensor counts = op2(RW_OP("Reshape"), cast_to(range(int64_t{1}, num - 1), dtype), constant(dims));
+  std::vector<int64_t> column(size_t(shape.rank()) + 1, 1);
+  column[size_t(axis)] = num - 2;
+  const Tensor counts = op2(RW_OP("Reshape"), cast_to(range(int64_t{1}, num - 1), dtype), constant(column));
   const Tensor between = op2(RW_OP("AddV2"), first, op2(RW_OP("Mul"), step, counts));
   const Tensor at = constant(axis);
   return apply(RW_OP("ConcatV2"), {&first, &between, &last, &at})[0];

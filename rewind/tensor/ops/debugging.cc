@@ -2,16 +2,12 @@
 #include "rewind/base/error.h"
 #include "rewind/tensor/apply.h"
 #include "rewind/tensor/ops/effect.h"
+#include "rewind/tensor/ops/reduce.h"
 
 namespace rw::debugging {
 namespace {
 
-Tensor all_of(const Tensor& condition) {
-  std::vector<int32_t> axes;
-  for (int i = 0; i < condition.rank(); ++i) axes.push_back(i);
-  const Tensor list = constant(axes);
-  return apply_one(RW_OP("All"), {&condition, &list});
-}
+Tensor all_of(const Tensor& condition) { return reduce_all(condition); }
 
 void require(const Tensor& condition, const std::string& message, const std::string& rule,
              const std::vector<std::pair<std::string, Tensor>>& values) {
@@ -38,6 +34,17 @@ void compare_zero(const Op& op, const char* sign, const Operand& x, const std::s
 
 [[noreturn]] void fail_static(const std::string& message, const std::string& rule) {
   fail_invalid("Assert", message.empty() ? rule : message + "; " + rule);
+}
+
+// A rank that a trace does not know is compared when the graph runs.
+bool compares_later(const Op& op, const Operand& x, const std::vector<int>& ranks,
+                    const std::string& message) {
+  if (x.shape().has_rank()) return false;
+  const Tensor rank = apply_one(RW_OP("Rank"), {&x.tensor()});
+  const Tensor list = constant(std::vector<int32_t>(ranks.begin(), ranks.end()));
+  require(reduce_any(apply_one(op, {&rank, &list})), message, "the rank does not fit",
+          {{"rank", rank}, {"expected", list}});
+  return true;
 }
 
 }  // namespace
@@ -89,15 +96,18 @@ void assert_near(const Operand& x, const Operand& y, double rtol, double atol, c
 }
 
 void assert_rank(const Operand& x, int rank, const std::string& message) {
+  if (compares_later(RW_OP("Equal"), x, {rank}, message)) return;
   if (x.tensor().rank() != rank)
     fail_static(message, "rank must be " + std::to_string(rank) + ": got shape " + x.shape().to_string());
 }
 void assert_rank_at_least(const Operand& x, int rank, const std::string& message) {
+  if (compares_later(RW_OP("GreaterEqual"), x, {rank}, message)) return;
   if (x.tensor().rank() < rank)
     fail_static(message,
                 "rank must be at least " + std::to_string(rank) + ": got shape " + x.shape().to_string());
 }
 void assert_rank_in(const Operand& x, const std::vector<int>& ranks, const std::string& message) {
+  if (compares_later(RW_OP("Equal"), x, ranks, message)) return;
   std::string list;
   for (const int r : ranks) {
     if (x.tensor().rank() == r) return;

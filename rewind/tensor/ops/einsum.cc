@@ -6,6 +6,7 @@
 #include "rewind/op/einsum.h"
 #include "rewind/tensor/apply.h"
 #include "rewind/tensor/ops/matmul.h"
+#include "rewind/tensor/sizes.h"
 
 namespace rw {
 namespace {
@@ -65,9 +66,11 @@ Tensor contract(const EinsumEquation& equation, const std::vector<Tensor>& input
   std::map<char, int64_t> sizes;
   for (size_t i = 0; i < inputs.size(); ++i) {
     Tensor t = inputs[i];
-    if (!(named.shapes[i] == t.shape())) {
-      const Tensor dims = constant(named.shapes[i].begin(), Shape{named.shapes[i].rank()});
-      t = apply_one(RW_OP("Reshape"), {&t, &dims});
+    if (int(named.axes[i].size()) != t.rank()) {
+      const Sizes all = sizes_of(t);
+      Sizes kept;
+      for (const int a : named.axes[i]) kept.push_back(all[size_t(a)]);
+      t = reshape_sizes(t, kept);
     }
     const std::string& labels = named.equation.inputs[i];
     for (size_t a = 0; a < labels.size(); ++a)

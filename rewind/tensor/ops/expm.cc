@@ -8,6 +8,7 @@
 #include "rewind/tensor/apply.h"
 #include "rewind/tensor/ops/binary.h"
 #include "rewind/tensor/ops/linalg.h"
+#include "rewind/tensor/sizes.h"
 #include "rewind/tensor/tensor_impl.h"
 
 namespace rw::linalg {
@@ -86,6 +87,16 @@ Tensor column_norm(const Tensor& a) {
   return apply_one(RW_OP("Max"), {&sums, &cols}, {{"keep_dims", true}});
 }
 
+// The larger of two sizes as a number of this type.
+Tensor longest_side(const Size& rows, const Size& columns, DType dtype) {
+  if (rows.known() && columns.known())
+    return scalar_tensor(double(std::max(rows.number(), columns.number())), dtype);
+  const Tensor a = rows.tensor();
+  const Tensor b = columns.tensor();
+  const Tensor most = apply_one(RW_OP("Maximum"), {&a, &b});
+  return apply_one(RW_OP("Cast"), {&most}, {{"DstT", dtype}});
+}
+
 double largest(const Tensor& x) {
   double most = 0;
   for (int64_t i = 0; i < x.size(); ++i) {
@@ -102,7 +113,8 @@ Tensor expm(const Operand& input) {
   const Tensor& a = input.tensor();
   if (a.dtype() != DType::kFloat32 && a.dtype() != DType::kFloat64)
     fail_invalid("expm", "type must be float32 or float64: got " + std::string(name_of(a.dtype())));
-  if (a.rank() < 2 || a.dim(-1) != a.dim(-2))
+  const bool ranked = a.shape().has_rank();
+  if (ranked && (a.rank() < 2 || (a.dim(-1) != a.dim(-2) && a.dim(-1) >= 0 && a.dim(-2) >= 0)))
     fail_invalid("expm", "the last two sizes must be equal: input is " + a.shape().to_string());
   if (a.impl()->kind == TensorKind::kEager && a.size() == 0) return a;
   const bool wide = a.dtype() == DType::kFloat64;
@@ -155,7 +167,8 @@ Tensor pinv(const Operand& a) {
   const Tensor& x = a.tensor();
   const SvdResult f = svd(x);
   const double eps = x.dtype() == DType::kFloat64 ? 0x1p-52 : 0x1p-23;
-  const double rcond = 10.0 * double(std::max(x.dim(-1), x.dim(-2))) * eps;
+  const Sizes sizes = sizes_of(x);
+  const Tensor rcond = longest_side(sizes[sizes.size() - 2], sizes.back(), x.dtype()) * (10.0 * eps);
   const Tensor axis = constant(-1);
   const Tensor largest_value = apply_one(RW_OP("Max"), {&f.s, &axis}, {{"keep_dims", true}});
   const Tensor limit = largest_value * rcond;

@@ -2,6 +2,7 @@
 
 #include "rewind/base/error.h"
 #include "rewind/tensor/apply.h"
+#include "rewind/tensor/sizes.h"
 #include "rewind/tensor/variable.h"
 
 namespace rw {
@@ -27,6 +28,22 @@ Tensor tensor_scatter(const Op& op, const Operand& tensor, const Operand& indice
 // The batch's own coordinates, put in front of each index tuple.
 Tensor with_batch_coordinates(const Tensor& indices, int batch_dims) {
   const Shape& shape = indices.shape();
+  const Tensor axis = constant(-1);
+  if (!shape.fully_known()) {
+    const Sizes sizes = sizes_of(indices);
+    std::vector<Tensor> columns;
+    Sizes column = sizes;
+    column.back() = 1;
+    for (size_t d = 0; d < size_t(batch_dims); ++d) {
+      Sizes along(sizes.size(), 1);
+      along[d] = sizes[d];
+      columns.push_back(
+          broadcast_sizes(reshape_sizes(numbers_below(sizes[d], indices.dtype()), along), column));
+    }
+    columns.push_back(indices);
+    columns.push_back(axis);
+    return rw::apply(RW_OP("ConcatV2"), columns)[0];
+  }
   Shape lead = shape;
   lead.set(shape.rank() - 1, batch_dims);
   int64_t inner = 1;
@@ -40,7 +57,6 @@ Tensor with_batch_coordinates(const Tensor& indices, int batch_dims) {
     }
   }
   const Tensor front = constant(coordinates, lead, indices.dtype());
-  const Tensor axis = constant(-1);
   return apply_one(RW_OP("ConcatV2"), {&front, &indices, &axis});
 }
 
@@ -57,11 +73,13 @@ Tensor gather_nd(const Operand& params, const Operand& indices, int64_t batch_di
   const Tensor& p = params.tensor();
   const Tensor& i = indices.tensor();
   if (batch_dims == 0) return apply_one(RW_OP("GatherNd"), {&p, &i});
+  const bool ranked = p.shape().has_rank() && i.shape().has_rank();
+  if (!ranked) fail_unimplemented("gather_nd", "batch_dims with tensors of unknown rank");
   if (batch_dims < 0 || batch_dims >= i.rank() || batch_dims > p.rank())
     fail_invalid("gather_nd", "batch_dims must be in [0, rank of indices): got " +
                                   std::to_string(batch_dims) + ", indices is " + i.shape().to_string());
   for (int d = 0; d < int(batch_dims); ++d)
-    if (p.shape()[d] != i.shape()[d])
+    if (p.shape()[d] != i.shape()[d] && p.shape()[d] >= 0 && i.shape()[d] >= 0)
       fail_invalid("gather_nd", "the first batch_dims axes must match: params is " + p.shape().to_string() +
                                     ", indices is " + i.shape().to_string());
   const Tensor full = with_batch_coordinates(i, int(batch_dims));
@@ -95,6 +113,8 @@ Tensor boolean_mask(const Operand& tensor, const Operand& mask, int64_t axis) {
   const Tensor& t = tensor.tensor();
   const Tensor& m = mask.tensor();
   if (m.rank() == 0) fail_invalid("boolean_mask", "the mask must have at least one axis: got a scalar");
+  if (!m.shape().has_rank()) fail_invalid("boolean_mask", "the mask's rank must be known");
+  const Sizes sizes = sizes_of(t);
   const int at = normal_axis("boolean_mask", axis, t.rank());
   bool fits = at + m.rank() <= t.rank();
   for (int d = 0; fits && d < m.rank(); ++d) {
@@ -107,15 +127,11 @@ Tensor boolean_mask(const Operand& tensor, const Operand& mask, int64_t axis) {
                                      " on: the mask is " + m.shape().to_string() + ", the tensor " +
                                      t.shape().to_string());
   // The masked axes become one.
-  std::vector<int64_t> dims;
-  int64_t masked = 1;
-  for (int d = 0; d < at; ++d) dims.push_back(t.shape()[d]);
-  for (int d = at; d < at + m.rank(); ++d)
-    masked = masked < 0 || t.shape()[d] < 0 ? -1 : masked * t.shape()[d];
-  dims.push_back(masked);
-  for (int d = at + m.rank(); d < t.rank(); ++d) dims.push_back(t.shape()[d]);
+  Sizes folded(sizes.begin(), sizes.begin() + at);
+  folded.push_back(product(sizes, size_t(at), size_t(at + m.rank())));
+  folded.insert(folded.end(), sizes.begin() + at + m.rank(), sizes.end());
   const Tensor places = where(reshaped(m, {-1}));
-  return gather(m.rank() == 1 ? t : reshaped(t, dims), reshaped(places, {-1}), at);
+  return gather(m.rank() == 1 ? t : reshape_sizes(t, folded), reshaped(places, {-1}), at);
 }
 
 UniqueResult unique(const Operand& x, DType out_idx) {

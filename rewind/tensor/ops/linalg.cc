@@ -2,6 +2,7 @@
 
 #include "rewind/tensor/apply.h"
 #include "rewind/tensor/ops/binary.h"
+#include "rewind/tensor/sizes.h"
 
 namespace rw::linalg {
 namespace {
@@ -32,6 +33,14 @@ Tensor matvec(const Operand& a, const Operand& b, MatvecOptions options) {
 Tensor matrix_transpose(const Operand& a) {
   const Tensor& x = a.tensor();
   const int rank = x.rank();
+  if (rank < 0) {
+    const Tensor axes = apply_one(RW_OP("Rank"), {&x});
+    const Tensor front = numbers_below(Size(axes) - 2, DType::kInt32);
+    const Tensor last = dims_tensor(Sizes{Size(axes) - 1, Size(axes) - 2}, DType::kInt32);
+    const Tensor zero = constant(0);
+    const Tensor order = apply_one(RW_OP("ConcatV2"), {&front, &last, &zero});
+    return apply_one(RW_OP("Transpose"), {&x, &order});
+  }
   std::vector<int32_t> perm;
   for (int i = 0; i < rank; ++i) perm.push_back(i);
   if (rank >= 2) std::swap(perm[size_t(rank - 1)], perm[size_t(rank - 2)]);

@@ -2,6 +2,7 @@
 
 #include "rewind/base/error.h"
 #include "rewind/tensor/apply.h"
+#include "rewind/tensor/sizes.h"
 
 namespace rw::nn {
 namespace {
@@ -23,19 +24,14 @@ Tensor swap_with_last(const Tensor& x, int axis) {
   return apply_one(RW_OP("Transpose"), {&x, &permutation});
 }
 
-Tensor reshaped(const Tensor& x, const Shape& shape) {
-  const Tensor sizes = constant(std::vector<int64_t>(shape.begin(), shape.end()));
-  return apply_one(RW_OP("Reshape"), {&x, &sizes});
-}
-
-Tensor shape_of(const Tensor& x) {
-  if (x.shape().fully_known()) return constant(std::vector<int64_t>(x.shape().begin(), x.shape().end()));
-  return apply_one(RW_OP("Shape"), {&x}, {{"out_type", DType::kInt64}});
-}
+Tensor reshaped(const Tensor& x, const Tensor& dims) { return apply_one(RW_OP("Reshape"), {&x, &dims}); }
 
 Tensor along_last(const Op& op, const Operand& logits, int axis) {
   const Tensor& x = logits.tensor(DType::kFloat32);
-  if (axis == -1 || !x.shape().has_rank()) return apply_one(op, {&x});
+  if (axis == -1) return apply_one(op, {&x});
+  if (!x.shape().has_rank())
+    fail_unimplemented(op.tag,
+                       "an axis other than the last needs the rank of the logits, which is not known");
   const int a = checked_axis(op.tag, axis, x.shape());
   if (a == x.rank() - 1) return apply_one(op, {&x});
   const Tensor swapped = swap_with_last(x, a);
@@ -43,20 +39,26 @@ Tensor along_last(const Op& op, const Operand& logits, int axis) {
 }
 
 // All axes but the last folded into one.
-Tensor as_rows(const Tensor& x) { return x.rank() == 2 ? x : reshaped(x, {-1, x.dim(-1)}); }
+Tensor as_rows(const Tensor& x) {
+  if (x.rank() == 2) return x;
+  if (x.shape().has_rank()) {
+    const Sizes sizes = sizes_of(x);
+    return reshape_sizes(x, {product(sizes, 0, sizes.size() - 1), sizes.back()});
+  }
+  const Tensor dims = dims_tensor(x);
+  return reshaped(x, dims_tensor(Sizes{-1, element_of(dims, element_count(dims) - 1)}));
+}
 
 Shape without_last(Shape shape) {
-  shape.erase(shape.rank() - 1);
+  if (shape.has_rank()) shape.erase(shape.rank() - 1);
   return shape;
 }
 
 Tensor shape_without_last(const Tensor& x) {
   const Shape shape = without_last(x.shape());
-  if (shape.fully_known()) return constant(std::vector<int64_t>(shape.begin(), shape.end()));
-  const Tensor all = shape_of(x);
-  const Tensor begin = constant(std::vector<int64_t>{0});
-  const Tensor size = constant(std::vector<int64_t>{x.rank() - 1});
-  return apply_one(RW_OP("Slice"), {&all, &begin, &size});
+  if (shape.fully_known()) return dims_tensor(shape);
+  const Tensor all = dims_tensor(x);
+  return part_of_vector(all, 0, element_count(all) - 1);
 }
 
 }  // namespace
@@ -66,11 +68,16 @@ Tensor log_softmax(const Operand& logits, int axis) { return along_last(RW_OP("L
 
 Tensor softmax_cross_entropy_with_logits(const Operand& labels, const Operand& logits, int axis) {
   const OperandPair p = unify(logits, labels);
-  const int rank = p.a.rank();
   Tensor x = p.a;
   Tensor y = p.b;
-  const int a = checked_axis("softmax_cross_entropy_with_logits", axis, x.shape());
-  if (y.rank() != rank)
+  const bool ranked = x.shape().has_rank() || y.shape().has_rank();
+  if (!ranked && axis != -1)
+    fail_unimplemented("softmax_cross_entropy_with_logits",
+                       "an axis other than the last needs the rank of the logits, which is not known");
+  const Shape& known = x.shape().has_rank() ? x.shape() : y.shape();
+  const int rank = known.rank();
+  const int a = ranked ? checked_axis("softmax_cross_entropy_with_logits", axis, known) : rank - 1;
+  if (x.shape().has_rank() && y.shape().has_rank() && y.rank() != x.rank())
     fail_invalid("softmax_cross_entropy_with_logits",
                  "logits and labels must have the same rank: logits are " + x.shape().to_string() +
                      ", labels " + y.shape().to_string());
@@ -84,8 +91,7 @@ Tensor softmax_cross_entropy_with_logits(const Operand& labels, const Operand& l
   if (rank == 2) return loss;
   // The axis that was swapped to `a` is the last one: the loss has the logits' shape without `axis`.
   if (a != rank - 1) {
-    Shape order = without_last(x.shape());
-    const Tensor folded = reshaped(loss, order);
+    const Tensor folded = reshaped(loss, shape_without_last(x));
     // Axis a of `folded` holds the former last axis: it goes to the end.
     std::vector<int32_t> back;
     for (int i = 0; i < rank - 1; ++i)
@@ -102,8 +108,8 @@ Tensor sparse_softmax_cross_entropy_with_logits(const Operand& labels, const Ope
   const Tensor& x = logits.tensor(DType::kFloat32);
   const Tensor& y = labels.tensor(DType::kInt32);
   const char* tag = "sparse_softmax_cross_entropy_with_logits";
-  if (x.rank() < 1) fail_invalid(tag, "logits need at least one axis, for the classes: logits are a scalar");
-  if (y.rank() != x.rank() - 1)
+  if (x.rank() == 0) fail_invalid(tag, "logits need at least one axis, for the classes: logits are a scalar");
+  if (x.shape().has_rank() && y.shape().has_rank() && y.rank() != x.rank() - 1)
     fail_invalid(tag, "labels must have one axis less than logits: labels are " + y.shape().to_string() +
                           ", logits " + x.shape().to_string() +
                           "; one-hot labels go to softmax_cross_entropy_with_logits");
@@ -113,10 +119,9 @@ Tensor sparse_softmax_cross_entropy_with_logits(const Operand& labels, const Ope
   const Op& op = RW_OP("SparseSoftmaxCrossEntropyWithLogits");
   if (x.rank() == 2) return apply(op, {&x, &y})[0];
   const Tensor rows = as_rows(x);
-  const Tensor flat = reshaped(y, {-1});
+  const Tensor flat = reshaped(y, constant(std::vector<int64_t>{-1}));
   const Tensor loss = apply(op, {&rows, &flat})[0];
-  const Tensor shape = shape_of(y);
-  return apply_one(RW_OP("Reshape"), {&loss, &shape});
+  return reshaped(loss, dims_tensor(y));
 }
 
 Tensor bias_add(const Operand& value, const Operand& bias, const std::string& data_format) {

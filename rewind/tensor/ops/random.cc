@@ -5,9 +5,13 @@
 #include "rewind/tensor/apply.h"
 #include "rewind/tensor/ops/random_scale.h"
 #include "rewind/tensor/random_seed.h"
+#include "rewind/tensor/sizes.h"
+#include "rewind/tensor/trace.h"
 
 namespace rw::random {
 namespace {
+
+Attrs seed_attrs(const OpSeeds& seeds) { return {{"seed", seeds.seed}, {"seed2", seeds.seed2}}; }
 
 // A stateful draw: the stream is advanced once, here; the draw itself is pure and can be made again.
 template <class... Range>
@@ -15,10 +19,13 @@ Tensor draw(const Op& keyed, std::string_view stateful, const ShapeArgument& sha
             const Range&... range) {
   const OpSeeds seeds = next_op_seeds(seed);
   const Tensor dims = shape.tensor();
+  if (current_trace()) {  // the graph draws, every time that it runs
+    Attrs attrs = seed_attrs(seeds);
+    if (sizeof...(range) == 0) attrs = attrs.with("dtype", dtype);
+    return apply_one(find_op(stateful), {&dims, &range...}, attrs);
+  }
   uint64_t count = 1;
-  for (int64_t i = 0; i < dims.size(); ++i)
-    count *= dims.dtype() == DType::kInt64 ? uint64_t(dims.data<int64_t>()[size_t(i)])
-                                           : uint64_t(dims.data<int32_t>()[size_t(i)]);
+  for (const int64_t d : known_ints(dims)) count *= uint64_t(d);
   RandomStream s{uint64_t(seeds.seed), 0, uint64_t(seeds.seed2)};
   if (!seeds.once) s = reserve_random(stateful, dtype, seeds.seed, seeds.seed2, count * kReservedBlocks);
   const Tensor key = constant(std::vector<uint64_t>{s.key});
@@ -26,8 +33,6 @@ Tensor draw(const Op& keyed, std::string_view stateful, const ShapeArgument& sha
   const Tensor alg = constant(1);
   return apply_one(keyed, {&dims, &key, &counter, &alg, &range...}, {{"dtype", dtype}});
 }
-
-Attrs seed_attrs(const OpSeeds& seeds) { return {{"seed", seeds.seed}, {"seed2", seeds.seed2}}; }
 
 // Key and counter of a stateless draw by two seeds.
 template <class... Range>
@@ -74,7 +79,7 @@ Tensor truncated_normal(const ShapeArgument& shape, const NormalOptions& o) {
 Tensor shuffle(const Operand& value, Seed seed) {
   const OpSeeds seeds = next_op_seeds(seed);
   Tensor result = apply_one(RW_OP("RandomShuffle"), {&value.tensor()}, seed_attrs(seeds));
-  if (seeds.once) forget_random("RandomShuffle", result.dtype(), seeds.seed, seeds.seed2);
+  if (seeds.once && !current_trace()) forget_random("RandomShuffle", result.dtype(), seeds.seed, seeds.seed2);
   return result;
 }
 
@@ -83,7 +88,7 @@ Tensor categorical(const Operand& logits, int64_t num_samples, DType dtype, Seed
   const Tensor samples = scalar_tensor(num_samples, DType::kInt32);
   Tensor result = apply_one(RW_OP("Multinomial"), {&logits.tensor(), &samples},
                             seed_attrs(seeds).with("output_dtype", dtype));
-  if (seeds.once) forget_random("Multinomial", dtype, seeds.seed, seeds.seed2);
+  if (seeds.once && !current_trace()) forget_random("Multinomial", dtype, seeds.seed, seeds.seed2);
   return result;
 }
 

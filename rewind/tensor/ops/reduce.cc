@@ -5,13 +5,14 @@
 
 #include "rewind/base/error.h"
 #include "rewind/tensor/apply.h"
+#include "rewind/tensor/sizes.h"
 
 namespace rw {
 namespace {
 
 Tensor reduce(const Op& op, const Operand& x, const Axes& axis, bool keepdims) {
   const Tensor& t = x.tensor();
-  const Tensor axes = axis.tensor(t.rank());
+  const Tensor axes = axis.tensor(t);
   if (!keepdims) return apply_one(op, {&t, &axes});
   static const Attrs kKeep{{"keep_dims", true}};
   return apply_one(op, {&t, &axes}, kKeep);
@@ -30,10 +31,8 @@ Tensor cast_to(const Tensor& x, DType dtype) {
 }
 
 Tensor reshaped_as(const Tensor& x, const Tensor& like) {
-  if (x.shape() == like.shape()) return x;
-  if (like.shape().fully_known())
-    return op2(RW_OP("Reshape"), x, constant(like.shape().begin(), Shape{like.rank()}));
-  return op2(RW_OP("Reshape"), x, op1(RW_OP("Shape"), like));
+  if (x.shape().has_rank() && x.rank() == like.rank()) return x;
+  return op2(RW_OP("Reshape"), x, dims_tensor(like));
 }
 
 Tensor scan(const Op& op, const Operand& x, int axis, ScanOptions options) {
@@ -58,14 +57,15 @@ void require_floating(const char* tag, const Tensor& x) {
 
 }  // namespace
 
-Tensor Axes::tensor(int rank) const {
+Tensor Axes::tensor(const Tensor& reduced) const {
   switch (kind_) {
     case Kind::kTensor: return tensor_;
     case Kind::kOne: return constant(list_[0], DType::kInt32);
     case Kind::kList: return constant(list_, Shape{int64_t(list_.size())}, DType::kInt32);
     case Kind::kAll: break;
   }
-  if (rank < 0) { fail_unimplemented("reduce", "all axes of a tensor of unknown rank; give the axes"); }
+  const int rank = reduced.rank();
+  if (rank < 0) return numbers_below(Size(op1(RW_OP("Rank"), reduced)), DType::kInt32);
   std::vector<int32_t> all(size_t(rank), 0);
   std::iota(all.begin(), all.end(), 0);
   return constant(all);
@@ -148,10 +148,12 @@ Tensor norm(const Operand& x, const NormOptions& options) {
     return op2(RW_OP("Pow"), reduce_sum(power, axis, keep), scalar_tensor(1 / options.ord, t.dtype()));
   }
   const int rank = t.rank();
-  int64_t rows = axis[0] < 0 ? axis[0] + rank : axis[0];
-  int64_t columns = axis[1] < 0 ? axis[1] + rank : axis[1];
+  // Without a rank the axes stay as they are.
+  const int from_end = rank < 0 ? 0 : rank;
+  int64_t rows = axis[0] < 0 ? axis[0] + from_end : axis[0];
+  int64_t columns = axis[1] < 0 ? axis[1] + from_end : axis[1];
   if (options.ord == 2) {
-    if (rows != rank - 2 || columns != rank - 1)
+    if (rows != from_end - 2 || columns != from_end - 1)
       fail_unimplemented("norm",
                          "the 2-norm of matrices needs them in the last two axes; rw::transpose moves them");
     const Tensor singular = apply(RW_OP("Svd"), {&t}, {{"compute_uv", false}})[0];

@@ -21,8 +21,8 @@ class Axes {
   // How many there are: 1 for all of them together; -1 for a tensor.
   int count() const { return kind_ == Kind::kAll ? 1 : kind_ == Kind::kTensor ? -1 : int(list_.size()); }
   int64_t operator[](size_t i) const { return list_[i]; }
-  // As the op's input, for a tensor of this rank.
-  Tensor tensor(int rank) const;
+  // As the op's input, for this tensor.
+  Tensor tensor(const Tensor& reduced) const;
 
  private:
   enum class Kind : uint8_t { kAll, kOne, kList, kTensor };

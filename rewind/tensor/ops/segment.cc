@@ -1,3 +1,4 @@
+#include "rewind/base/error.h"
 #include "rewind/tensor/apply.h"
 #include "rewind/tensor/ops/gather.h"
 
@@ -18,6 +19,8 @@ Tensor sizes(const Tensor& data, const Tensor& ids, const Tensor& count) {
   const Tensor one = scalar_tensor(1.0, data.dtype());
   const Tensor ones = apply_one(RW_OP("Fill"), {&shape, &one});
   const Tensor n = apply_one(RW_OP("UnsortedSegmentSum"), {&ones, &ids, &count});
+  if (!data.shape().has_rank() || !ids.shape().has_rank())
+    fail_unimplemented("unsorted_segment_mean", "data and segment_ids must have known ranks");
   std::vector<int64_t> column(size_t(data.rank() - ids.rank() + 1), 1);
   column[0] = -1;
   const Tensor dims = constant(column);

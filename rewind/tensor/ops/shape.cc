@@ -4,6 +4,7 @@
 
 #include "rewind/base/error.h"
 #include "rewind/tensor/apply.h"
+#include "rewind/tensor/sizes.h"
 #include "rewind/tensor/tensor_impl.h"
 
 namespace rw {
@@ -71,7 +72,14 @@ Tensor reshape(const Operand& tensor, const Ints& shape) {
 }
 
 Tensor transpose(const Operand& a) {
-  std::vector<int64_t> perm(size_t(a.tensor().rank()));
+  const Tensor& t = a.tensor();
+  if (t.rank() < 0) {
+    const Tensor rank = apply_one(RW_OP("Rank"), {&t});
+    const Tensor last = (Size(rank) - 1).tensor(DType::kInt32),
+                 axes = numbers_below(Size(rank), DType::kInt32);
+    return transpose(t, apply_one(RW_OP("Sub"), {&last, &axes}));
+  }
+  std::vector<int64_t> perm(size_t(t.rank()));
   for (size_t k = 0; k < perm.size(); ++k) perm[k] = int64_t(perm.size() - 1 - k);
   return transpose(a, perm);
 }
@@ -179,19 +187,19 @@ Tensor repeat(const Operand& input, const Ints& repeats, std::optional<int> axis
   Tensor x = input.tensor();
   if (!axis) x = reshape(x, Ints{-1});
   if (x.rank() == 0) x = reshape(x, Ints{1});
+  Sizes sizes = sizes_of(x);
   const int at = axis_in("repeat", axis.value_or(0), x.rank());
+  const Size own = sizes[size_t(at)];
   Tensor counts = repeats.tensor();
   if (counts.rank() > 1)
     fail_invalid("repeat", "repeats must be a number or a list: got shape " + counts.shape().to_string());
-  if (counts.rank() == 0) counts = broadcast_to(counts, Shape{x.dim(at)});
-  if (counts.dim(0) == 1 && x.dim(at) != 1) counts = broadcast_to(counts, Shape{x.dim(at)});
-  if (x.dim(at) == 1 && counts.dim(0) > 1)
-    x = broadcast_to(x, [&] {
-      Shape wide = x.shape();
-      wide.set(at, counts.dim(0));
-      return wide;
-    }());
-  if (counts.dim(0) != x.dim(at)) {
+  if (counts.rank() == 0 || (counts.rank() == 1 && counts.dim(0) == 1)) {
+    counts = broadcast_sizes(counts, {own});
+  } else if (own.is(1)) {
+    sizes[size_t(at)] = element_count(counts);
+    x = broadcast_sizes(x, sizes);
+  }
+  if (counts.rank() == 1 && counts.dim(0) >= 0 && x.dim(at) >= 0 && counts.dim(0) != x.dim(at)) {
     fail_invalid("repeat", "there must be one number per element of axis " + std::to_string(at) + ": got " +
                                std::to_string(counts.dim(0)) + " for shape " + x.shape().to_string());
   }
@@ -221,13 +229,13 @@ std::vector<Tensor> meshgrid(const std::vector<Tensor>& args, const std::string&
     fail_invalid("meshgrid", "indexing must be xy or ij: got " + indexing);
   const size_t n = args.size();
   const auto place = [&](size_t i) { return indexing == "xy" && n > 1 && i < 2 ? 1 - i : i; };
-  std::vector<int64_t> full(n);
-  for (size_t i = 0; i < n; ++i) full[place(i)] = args[i].size();
+  Sizes full(n, 0);
+  for (size_t i = 0; i < n; ++i) full[place(i)] = element_count(args[i]);
   std::vector<Tensor> grids;
   for (size_t i = 0; i < n; ++i) {
     std::vector<int64_t> own(n, 1);
     own[place(i)] = -1;
-    grids.push_back(broadcast_to(reshape(args[i], own), full));
+    grids.push_back(broadcast_sizes(reshape(args[i], own), full));
   }
   return grids;
 }

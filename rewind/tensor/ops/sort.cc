@@ -4,6 +4,7 @@
 #include "rewind/base/error.h"
 #include "rewind/tensor/apply.h"
 #include "rewind/tensor/ops/gather.h"
+#include "rewind/tensor/sizes.h"
 
 namespace rw {
 namespace {
@@ -13,8 +14,8 @@ Tensor raw(const Op& op, const Tensor& a, const Tensor& b) { return apply_one(op
 
 Tensor reshaped(const Tensor& t, const Tensor& shape) { return apply_one(RW_OP("Reshape"), {&t, &shape}); }
 Tensor rows_of(const Tensor& t) {
-  const int64_t last = t.shape().back();
-  return reshaped(t, constant(std::vector<int64_t>{-1, last}));
+  const Sizes sizes = sizes_of(t);
+  return reshape_sizes(t, {product(sizes, 0, sizes.size() - 1), sizes.back()});
 }
 
 Tensor swapped(const Tensor& t, int a, int b) {
@@ -42,13 +43,13 @@ struct Sorted {
 };
 
 Sorted sort_along(std::string_view tag, const Tensor& t, int64_t axis, bool down) {
-  const int rank = t.rank();
+  const int rank = int(sizes_of(t).size());
   if (axis < -rank || axis >= rank)
     fail_invalid(tag, "axis must be in [-" + std::to_string(rank) + ", " + std::to_string(rank) + "): got " +
                           std::to_string(axis));
   const int at = int(axis < 0 ? axis + rank : axis);
   const Tensor rows = swapped(down ? t : reversed(t), at, rank - 1);
-  math::TopK top = math::top_k(rows, rows.dim(-1));
+  math::TopK top = math::top_k(rows, sizes_of(rows).back().tensor(DType::kInt32));
   const Tensor values = swapped(top.values, at, rank - 1);
   return {down ? values : reversed(values), swapped(top.indices, at, rank - 1)};
 }
