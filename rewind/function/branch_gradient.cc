@@ -3,6 +3,7 @@
 // give them out, in a list that only the branch that ran has filled.
 #include "rewind/autodiff/grad_ops.h"
 #include "rewind/base/error.h"
+#include "rewind/function/branches.h"
 #include "rewind/function/control_node.h"
 #include "rewind/function/control_rules.h"
 #include "rewind/function/derivative.h"
@@ -12,34 +13,6 @@ namespace rw {
 namespace {
 
 using Key = ControlNode::Key;
-
-enum class Row { kIf, kCase, kCall };
-
-Row row_of(const Op& op) {
-  if (op.name.ends_with("If")) return Row::kIf;
-  return op.name.ends_with("Case") ? Row::kCase : Row::kCall;
-}
-
-std::vector<BodyRef> branches_of(const Op& op, const Attrs& attrs) {
-  switch (row_of(op)) {
-    case Row::kIf:
-      return {attr_as<BodyRef>(op, attrs, "then_branch"), attr_as<BodyRef>(op, attrs, "else_branch")};
-    case Row::kCase: return attr_as<std::vector<BodyRef>>(op, attrs, "branches");
-    case Row::kCall: return {attr_as<BodyRef>(op, attrs, "f")};
-  }
-  return {};
-}
-
-Attrs with_branches(const Op& op, const Attrs& attrs, const std::vector<BodyRef>& branches,
-                    const std::vector<DType>& types) {
-  const Attrs out = attrs.with("Tout", types);
-  switch (row_of(op)) {
-    case Row::kIf: return out.with("then_branch", branches[0]).with("else_branch", branches[1]);
-    case Row::kCase: return out.with("branches", branches);
-    case Row::kCall: return out.with("f", branches[0]);
-  }
-  return out;
-}
 
 ValueId add_empty_list(Graph& g, const GraphValue& of) {
   const DType dtype = of.dtype;
@@ -61,7 +34,7 @@ void keep(const GradContext& g, const std::optional<ControlNode>& node, const st
   for (const Key& key : keys)
     if (!node->kept(key).defined()) missing.push_back(key);
   if (missing.empty()) return;
-  const bool call = row_of(g.op()) == Row::kCall;
+  const bool call = row_of(g.op()) == BranchRow::kCall;
   NodeExtension e;
   for (const auto& [b, v] : missing) {
     const GraphValue value = d[size_t(b)].forward->value(v);
@@ -79,14 +52,14 @@ void keep(const GradContext& g, const std::optional<ControlNode>& node, const st
   std::vector<BodyRef> branches;
   for (const Derivative& one : d) branches.emplace_back(one.forward);
   e.attrs = with_branches(node->op(), node->attrs(), branches, d[0].forward->output_types());
-  if (row_of(g.op()) != Row::kCall) e.attrs = e.attrs.with("output_shapes", std::vector<Shape>());
+  if (row_of(g.op()) != BranchRow::kCall) e.attrs = e.attrs.with("output_shapes", std::vector<Shape>());
   node->extend(e, missing);
 }
 
 }  // namespace
 
 void branch_gradient(GradContext& g) {
-  const bool call = row_of(g.op()) == Row::kCall;
+  const bool call = row_of(g.op()) == BranchRow::kCall;
   const int first = call ? 0 : 1;  // behind the choice
   const std::vector<BodyRef> bodies = branches_of(g.op(), g.attrs());
   const Graph& like = graph_of(*bodies[0]);
@@ -177,7 +150,7 @@ void branch_gradient(GradContext& g) {
     branches.emplace_back(backs[b]);
   }
   if (!call) inputs.insert(inputs.begin(), g.input(0));
-  const char* name = call ? "StatefulPartitionedCall" : row_of(g.op()) == Row::kIf ? "If" : "Case";
+  const char* name = call ? "StatefulPartitionedCall" : row_of(g.op()) == BranchRow::kIf ? "If" : "Case";
   const Attrs attrs = with_branches(g.op(), {}, branches, backs[0]->output_types());
   const Tensors results = apply_control(name, inputs, attrs);
   for (size_t k = 0; k < chosen.size(); ++k) g.set(int(wanted[chosen[k]]) + first, results[k]);

@@ -13,6 +13,7 @@ void register_control_flow_rules() {
          {"If", "StatelessIf", "Case", "StatelessCase", "PartitionedCall", "StatefulPartitionedCall"})
       register_gradient(op, kNeedsAll, branch_gradient);
     for (const char* op : {"While", "StatelessWhile"}) register_gradient(op, kNeedsAll, while_gradient);
+    register_control_flow_batching();
   });
 }
 

@@ -3,7 +3,6 @@
 
 namespace rw {
 
-class BatchContext;
 class GradContext;
 
 // Puts the rules on the rows; once, whoever calls. Everything that makes such nodes or runs graphs calls it.
@@ -11,5 +10,6 @@ void register_control_flow_rules();
 
 void branch_gradient(GradContext& g);  // If, Case, PartitionedCall
 void while_gradient(GradContext& g);
+void register_control_flow_batching();
 
 }  // namespace rw

@@ -1,0 +1,250 @@
+// Control flow on a batch. Where the choice is the same for all elements, the bodies run on the batch; where
+// it differs, both branches run and each element takes its own result, and a loop runs until the last element
+// is done, with finished ones held fast.
+#include "rewind/autodiff/batching.h"
+#include "rewind/autodiff/batching_scope.h"
+#include "rewind/autodiff/grad_ops.h"
+#include "rewind/function/branches.h"
+#include "rewind/function/control_rules.h"
+#include "rewind/function/staging.h"
+#include "rewind/tensor/ops/reduce.h"
+#include "rewind/tensor/ops/unary.h"
+
+namespace rw {
+namespace {
+
+using Flags = std::vector<bool>;
+
+bool selectable(DType dtype) { return dtype != DType::kVariant && dtype != DType::kResource; }
+
+// condition ? a : b for each element; the condition has shape (batch).
+Tensor select(const Tensor& condition, const Tensor& a, const Tensor& b) {
+  Shape shape = condition.shape();
+  while (shape.rank() < a.rank()) shape.append(1);
+  const Tensor wide = shape.rank() == condition.rank() ? condition : reshape_to(condition, shape);
+  return apply_one(RW_OP("SelectV2"), {&wide, &a, &b});
+}
+
+// A body's arguments in the open trace: with the batch in front where they are flagged.
+std::vector<Tensor> batch_arguments(Trace& trace, const Graph& g, const Flags& flags, int64_t batch_size) {
+  std::vector<Tensor> symbols;
+  for (size_t i = 0; i < g.arguments.size(); ++i) {
+    const GraphValue& v = g.value(g.arguments[i]);
+    Shape shape = v.shape;
+    if (flags[i] && shape.has_rank()) shape.insert(0, batch_size);
+    symbols.push_back(trace.add_argument(v.dtype, shape));
+    GraphValue& here = trace.graph().value(trace.graph().arguments.back());
+    here.variable = v.variable;
+    if (!flags[i]) here.known = v.known;
+  }
+  return symbols;
+}
+
+// Runs a graph on tensors whose flagged ones have the batch in front; gives the results, and which of them
+// have it.
+std::vector<Tensor> run_on_batch(const Graph& g, const std::vector<Tensor>& inputs, const Flags& flags,
+                                 Flags* batched) {
+  std::vector<Tensor> results;
+  {
+    const DepthScope inside(1);
+    std::vector<Tensor> in;
+    for (size_t i = 0; i < inputs.size(); ++i)
+      in.push_back(flags[i] ? make_batched(inputs[i], 1) : inputs[i]);
+    results = replay(g, in);
+  }
+  batched->clear();
+  for (Tensor& t : results) {
+    batched->push_back(is_batched_at(t, 1));
+    if (batched->back()) t = t.impl()->inner;
+  }
+  return results;
+}
+
+// The graph on a batch, as a graph; results all with the batch in front.
+Ref<Trace> on_batch(const Graph& g, const Flags& flags, int64_t batch_size) {
+  const Ref<Trace> trace = new_body("batch");
+  trace->graph().name = g.name + "_batch";
+  const TraceScope scope(*trace);
+  Flags batched;
+  std::vector<Tensor> results =
+      run_on_batch(g, batch_arguments(*trace, g, flags, batch_size), flags, &batched);
+  for (size_t i = 0; i < results.size(); ++i)
+    if (!batched[i]) results[i] = repeat_in_front(results[i], batch_size);
+  trace->finish(results);
+  return trace;
+}
+
+void batch_branches(BatchContext& ctx) {
+  const bool call = row_of(ctx.op()) == BranchRow::kCall;
+  const int first = call ? 0 : 1;
+  const std::vector<BodyRef> bodies = branches_of(ctx.op(), ctx.attrs());
+  Flags flags;
+  std::vector<Tensor> inputs;
+  for (int i = first; i < ctx.num_inputs(); ++i) {
+    flags.push_back(ctx.batched(i));
+    inputs.push_back(ctx.input(i));
+  }
+  const bool choice_differs = !call && ctx.batched(0);
+  if (choice_differs) {
+    bool can = !effects_of(ctx.op(), ctx.attrs()).any();
+    for (const DType t : bodies[0]->output_types()) can &= selectable(t);
+    if (!can) return batch_by_loop(ctx);
+  }
+  std::vector<Ref<Trace>> traces;
+  for (const BodyRef& b : bodies) traces.push_back(on_batch(graph_of(*b), flags, ctx.batch_size()));
+  const std::vector<Tensor> captures = share_captures(traces);
+  inputs.insert(inputs.end(), captures.begin(), captures.end());
+  if (!choice_differs) {
+    std::vector<BodyRef> now;
+    for (const Ref<Trace>& t : traces) now.emplace_back(t->graph_ref());
+    if (!call) inputs.insert(inputs.begin(), ctx.input(0));
+    const Attrs attrs = with_branches(ctx.op(), {}, now, bodies[0]->output_types());
+    ctx.set_all(rw::apply(control_row(ctx.op(), attrs), inputs, attrs));
+    return;
+  }
+  std::vector<std::vector<Tensor>> results;
+  for (const Ref<Trace>& t : traces) results.push_back(replay(*t->graph_ref(), inputs));
+  const Tensor choice = reshape_to(ctx.input(0), Shape{ctx.batch_size()});
+  for (int i = 0; i < ctx.num_outputs(); ++i) {
+    // An index outside means the last branch; a predicate of 1 the first of two.
+    Tensor out = results.back()[size_t(i)];
+    for (size_t b = results.size() - 1; b-- > 0;) {
+      const Tensor number = constant(int32_t(b));
+      const Tensor taken = row_of(ctx.op()) == BranchRow::kIf ? cast(choice, DType::kBool)
+                                                              : apply_one(RW_OP("Equal"), {&choice, &number});
+      out = select(taken, results[b][size_t(i)], out);
+    }
+    ctx.set(i, out);
+  }
+}
+
+// The two functions of a loop on a batch.
+class BatchedLoop {
+ public:
+  explicit BatchedLoop(BatchContext& ctx)
+      : ctx_(ctx),
+        cond_(graph_ref(ctx.attr<BodyRef>("cond"))),
+        body_(graph_ref(ctx.attr<BodyRef>("body"))),
+        size_(ctx.batch_size()) {
+    for (int i = 0; i < ctx.num_inputs(); ++i) flags_.push_back(ctx.batched(i));
+    find_flags();
+    ends_differ_ = condition_is_batched();
+    if (!ends_differ_) return;
+    for (size_t i = 0; i < flags_.size(); ++i)
+      if (body_->outputs[i] != body_->arguments[i]) flags_[i] = true;
+    find_flags();
+  }
+
+  // Whether it can run as one loop; otherwise once per element.
+  bool possible() const {
+    if (!ends_differ_) return true;
+    for (size_t i = 0; i < flags_.size(); ++i)
+      if (body_->outputs[i] != body_->arguments[i] && !selectable(body_->value(body_->arguments[i]).dtype))
+        return false;
+    return !effects_of(ctx_.op(), ctx_.attrs()).any();
+  }
+
+  void run() {
+    const std::vector<Ref<Trace>> traces{trace_cond(), trace_body()};
+    std::vector<Tensor> inputs;
+    auto shapes = ctx_.attr<std::vector<Shape>>("output_shapes");
+    for (int i = 0; i < ctx_.num_inputs(); ++i) {
+      inputs.push_back(flags_[size_t(i)] ? ctx_.with_batch(i) : ctx_.input(i));
+      if (!shapes.empty() && flags_[size_t(i)] && shapes[size_t(i)].has_rank())
+        shapes[size_t(i)].insert(0, size_);
+    }
+    const std::vector<Tensor> captures = share_captures(traces);
+    Graph& g = traces[1]->graph();
+    for (size_t i = traces[1]->num_arguments(); i < g.arguments.size(); ++i)
+      g.outputs.push_back(g.arguments[i]);
+    for (const Tensor& t : captures) {
+      inputs.push_back(t);
+      if (!shapes.empty()) shapes.push_back(t.shape());
+    }
+    const Attrs attrs = ctx_.attrs()
+                            .with("cond", BodyRef(traces[0]->graph_ref()))
+                            .with("body", BodyRef(traces[1]->graph_ref()))
+                            .with("output_shapes", shapes);
+    const Tensors results = rw::apply(control_row(ctx_.op(), attrs), inputs, attrs);
+    for (int i = 0; i < ctx_.num_outputs(); ++i)
+      ctx_.set(i, flags_[size_t(i)] ? results[size_t(i)] : repeat_in_front(results[size_t(i)], size_));
+  }
+
+ private:
+  // A loop variable has the batch if it enters with it or one iteration gives it the batch.
+  void find_flags() {
+    for (bool changed = true; changed;) {
+      changed = false;
+      const Ref<Trace> trace = new_body("batch");
+      const TraceScope scope(*trace);
+      Flags batched;
+      run_on_batch(*body_, batch_arguments(*trace, *body_, flags_, size_), flags_, &batched);
+      for (size_t i = 0; i < flags_.size(); ++i)
+        if (batched[i] && !flags_[i]) flags_[i] = changed = true;
+    }
+  }
+  bool condition_is_batched() const {
+    const Ref<Trace> trace = new_body("batch");
+    const TraceScope scope(*trace);
+    Flags batched;
+    run_on_batch(*cond_, batch_arguments(*trace, *cond_, flags_, size_), flags_, &batched);
+    return batched[0];
+  }
+
+  // Of a loop whose elements end at different steps: which go on, bool (batch).
+  Tensor going(const std::vector<Tensor>& state) const {
+    Flags batched;
+    const Tensor more = run_on_batch(*cond_, state, flags_, &batched)[0];
+    return reshape_to(cast(more, DType::kBool), Shape{size_});
+  }
+  Ref<Trace> trace_cond() const {
+    const Ref<Trace> trace = new_body("batch");
+    trace->graph().name = cond_->name + "_batch";
+    const TraceScope scope(*trace);
+    const std::vector<Tensor> state = batch_arguments(*trace, *cond_, flags_, size_);
+    Flags batched;
+    const Tensor more =
+        ends_differ_ ? reduce_any(going(state)) : run_on_batch(*cond_, state, flags_, &batched)[0];
+    trace->finish({&more, 1});
+    return trace;
+  }
+  Ref<Trace> trace_body() const {
+    const Ref<Trace> trace = new_body("batch");
+    trace->graph().name = body_->name + "_batch";
+    const TraceScope scope(*trace);
+    const std::vector<Tensor> state = batch_arguments(*trace, *body_, flags_, size_);
+    const Tensor more = ends_differ_ ? going(state) : Tensor();
+    Flags batched;
+    std::vector<Tensor> next = run_on_batch(*body_, state, flags_, &batched);
+    for (size_t i = 0; i < next.size(); ++i) {
+      if (!flags_[i]) continue;
+      if (!batched[i]) next[i] = repeat_in_front(next[i], size_);
+      if (ends_differ_ && body_->outputs[i] != body_->arguments[i]) next[i] = select(more, next[i], state[i]);
+    }
+    trace->finish(next);
+    return trace;
+  }
+
+  BatchContext& ctx_;
+  const std::shared_ptr<const Graph> cond_, body_;
+  const int64_t size_;
+  Flags flags_;  // loop variables with the batch in front
+  bool ends_differ_ = false;
+};
+
+void batch_while(BatchContext& ctx) {
+  BatchedLoop loop(ctx);
+  if (loop.possible()) loop.run();
+  else batch_by_loop(ctx);
+}
+
+}  // namespace
+
+void register_control_flow_batching() {
+  for (const char* op :
+       {"If", "StatelessIf", "Case", "StatelessCase", "PartitionedCall", "StatefulPartitionedCall"})
+    register_batching(op, batch_branches);
+  for (const char* op : {"While", "StatelessWhile"}) register_batching(op, batch_while);
+}
+
+}  // namespace rw
