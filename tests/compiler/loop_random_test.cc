@@ -35,6 +35,12 @@ class Generator {
  public:
   explicit Generator(uint64_t seed) : random_(seed) {}
 
+  // One vector loop of many statements.
+  Kernel make_long(int depth) {
+    elementwise(Affine{}, 1, depth);
+    return b_.finish();
+  }
+
   Kernel make() {
     const int64_t rows = pick<int64_t>({1, 2, 5});
     const auto body = [&](Affine row) {
@@ -66,7 +72,7 @@ class Generator {
       case 3: return scalar_loop(row, rows);
       case 4: return through_scratch(row, rows);
       case 5: return rows_in_lanes(row, rows);
-      default: return elementwise(row, rows);
+      default: return elementwise(row, rows, below(12) == 0 ? 60 : 1 + below(6));
     }
   }
 
@@ -114,9 +120,8 @@ class Generator {
 
   int32_t new_out(Var v, int64_t n) { return b_.out(b_.dtype_of_var(v), n); }
 
-  void elementwise(const Affine& row, int64_t rows) {
+  void elementwise(const Affine& row, int64_t rows, int depth) {
     const int64_t columns = size();
-    const int depth = below(12) == 0 ? 60 : 1 + below(6);
     b_.loop(columns, LoopKind::kVector, [&](Index j) {
       const Var v = expression(row, rows, 1 * j, columns, depth);
       b_.store(new_out(v, rows * columns), columns * row + j, v);
@@ -288,6 +293,13 @@ TEST(LoopRandom, CompiledIsInterpretedBitForBit) {
         return;
       }
     }
+  }
+}
+
+TEST(LoopRandom, LongBodies) {
+  for (uint64_t seed = 0; seed < 3; ++seed) {
+    const Kernel kernel = Generator(seed).make_long(1200);
+    check(kernel, *compile(kernel), seed);
   }
 }
 
