@@ -1,5 +1,10 @@
 #include "benchmarks/training.h"
 
+#include <cstdio>
+#include <cstdlib>
+
+#include "rewind/report/profiler.h"
+
 namespace bench {
 
 Adam::Adam(std::vector<rw::Variable> variables, float rate)
@@ -41,6 +46,12 @@ void report_training(const std::string& work, int warm, int repeats, const Adam&
        {"first_call_s", first_call_s},
        {"peak_MiB", peak / kMiB},
        {"temp_MiB", (peak - state) / kMiB}});
+  // Where the time goes, on request: REWIND_PROFILE=1 ./bench gpt_baby
+  if (std::getenv("REWIND_PROFILE")) {
+    rw::profiler::start();
+    for (int i = 0; i < 5; ++i) step();
+    fprintf(stderr, "%s", rw::profiler::stop_as_table().c_str());
+  }
 }
 
 }  // namespace bench
