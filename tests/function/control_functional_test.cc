@@ -25,6 +25,10 @@ void check(const std::function<Tensor(const Tensor&)>& program, const Tensor& x,
   EXPECT_EQ(r[0].to_vector<float>(), expected);
   EXPECT_EQ(r[0].shape(), eager[0].shape());
   EXPECT_EQ(r[1].to_vector<float>(), eager[1].to_vector<float>());
+  auto open = function(with_gradient, {.input_signature = {{TensorSpec{Shape::unknown_of_rank(x.rank())}}}});
+  const auto o = open(x);
+  EXPECT_EQ(o[0].to_vector<float>(), expected);
+  EXPECT_EQ(o[1].to_vector<float>(), eager[1].to_vector<float>());
 }
 
 TEST(MapFn, OneTensor) {

@@ -65,6 +65,7 @@ void check(const Program& program, std::vector<float> at, bool second = true) {
     const Derivatives d = derivatives(program, t);
     return std::vector<Tensor>{d.value, d.first, d.second, d.forward};
   });
+  verify(inside.get_concrete_function(x)->graph().ir());
   const std::vector<Tensor> r = inside(x);
   compare({r[0], r[1], r[2], r[3]}, "tape inside the function");
 }
@@ -201,6 +202,17 @@ TEST(ControlGradients, ReadingATensorArrayInALoop) {
         return sum;
       },
       {0.5, -1, 2});
+}
+
+TEST(ControlGradients, ShapesThatGrow) {
+  check(
+      [](const Tensor& x) {
+        auto [i, y] = while_loop([](Tensor i, Tensor) { return i < 3; },
+                                 [&](Tensor i, Tensor y) { return std::tuple(i + 1, concat({y * y, x}, 0)); },
+                                 std::tuple(0, x), {.shape_invariants = {{}, {Shape::kUnknown}}});
+        return reduce_sum(y * y);
+      },
+      {0.5, -1});
 }
 
 // With variables the sources are handles.
