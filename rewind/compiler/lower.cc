@@ -4,6 +4,7 @@
 
 #include "rewind/base/error.h"
 #include "rewind/compiler/build_loops.h"
+#include "rewind/compiler/build_scalar_loops.h"
 #include "rewind/compiler/llvm/compile.h"
 #include "rewind/compiler/plan_memory.h"
 #include "rewind/compiler/rewrite.h"
@@ -115,6 +116,7 @@ class Lowering {
       program_->constants.push_back(constant_value(attr_as<HostTensor>(*n.op, n.attrs, "value")));
       return;
     }
+    if (runs == Runs::kEager && lower_scalar_loops(n)) return;
     Instruction& in = program_->code.emplace_back();
     in.op = n.op;
     in.attrs = n.attrs;
@@ -147,6 +149,26 @@ class Lowering {
         in.kernel = find_kernel(*n.op, DeviceType::kCpu);
         return;
     }
+  }
+
+  bool lower_scalar_loops(const Node& n) {
+    std::optional<ScalarLoops> loops = build_scalar_loops(g_, n);
+    if (!loops) return false;
+    // Arrays stay what they were before the loop.
+    std::vector<bool> written(n.outputs.size(), false);
+    for (const size_t k : loops->writes) written[k] = true;
+    for (size_t k = 0; k < n.outputs.size(); ++k)
+      if (!written[k]) program_->values[size_t(n.outputs[k])].root = root_of(n.inputs[k]);
+    Instruction& in = program_->code.emplace_back();
+    in.op = n.op;
+    in.kind = Instruction::kNative;
+    in.inputs.assign(n.inputs.begin(), n.inputs.end());
+    for (const size_t k : loops->writes) in.outputs.push_back(n.outputs[k]);
+    in.label = n.op->tag;
+    in.failures = std::move(loops->failures);
+    kernels_.push_back(std::move(loops->kernel));
+    kernel_users_.push_back(program_->code.size() - 1);
+    return true;
   }
 
   void compile_loops() {
