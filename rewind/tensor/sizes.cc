@@ -1,5 +1,7 @@
 #include "rewind/tensor/sizes.h"
 
+#include <numeric>
+
 #include "rewind/base/error.h"
 #include "rewind/tensor/apply.h"
 #include "rewind/tensor/tensor_impl.h"
@@ -161,7 +163,23 @@ Size element_of(const Tensor& vector, const Size& index) {
   return Size(apply_one(RW_OP("GatherV2"), {&vector, &at, &axis}));
 }
 
+Tensor multiples_column(const Size& count, const Size& step) {
+  if (count.known() && step.known()) {
+    std::vector<int64_t> list(size_t(count.number()));
+    for (size_t i = 0; i < list.size(); ++i) list[i] = int64_t(i) * step.number();
+    return constant(list, Shape{count.number(), 1});
+  }
+  const Tensor numbers = reshape_sizes(numbers_below(count), {count, 1});
+  const Tensor by = step.tensor();
+  return apply_one(RW_OP("Mul"), {&numbers, &by});
+}
+
 Tensor numbers_below(const Size& count, DType dtype) {
+  if (count.known()) {
+    std::vector<int64_t> list(size_t(count.number()));
+    std::iota(list.begin(), list.end(), 0);
+    return constant(list, dtype);
+  }
   const Tensor zero = scalar_tensor(int64_t{0}, dtype);
   const Tensor one = scalar_tensor(int64_t{1}, dtype);
   const Tensor limit = count.tensor(dtype);

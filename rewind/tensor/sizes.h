@@ -61,5 +61,7 @@ Tensor part_of_vector(const Tensor& vector, const Size& begin, const Size& end);
 Size element_of(const Tensor& vector, const Size& index);
 // 0, 1, ..., count - 1.
 Tensor numbers_below(const Size& count, DType dtype = DType::kInt64);
+// 0, step, 2 step, ... as a column (count, 1) of int64.
+Tensor multiples_column(const Size& count, const Size& step);
 
 }  // namespace rw

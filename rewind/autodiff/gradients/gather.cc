@@ -71,10 +71,8 @@ GatherSizes asked_gather(const Tensor& params, const Tensor& indices, const Tens
 Tensor dense_gather_grad(const Tensor& grad, const Tensor& indices, const GatherSizes& s) {
   const Tensor updates = transposed(reshape_sizes(grad, {s.batch, s.outer, s.n, s.inner}), {0, 2, 1, 3});
   Tensor ids = reshape_sizes(indices, {s.batch, s.n});
-  if (!s.batch.is(0) && !s.batch.is(1)) {
-    const Tensor starts = numbers_below(s.batch) * s.rows.tensor();
-    ids = cast_ints(ids, DType::kInt64) + reshape_sizes(starts, {s.batch, 1});
-  }
+  if (!s.batch.is(0) && !s.batch.is(1))
+    ids = cast_ints(ids, DType::kInt64) + multiples_column(s.batch, s.rows);
   const Tensor count = (s.batch * s.rows).tensor();
   const Tensor sums = apply_one(RW_OP("UnsortedSegmentSum"), {&updates, &ids, &count});
   return transposed(reshape_sizes(sums, {s.batch, s.rows, s.outer, s.inner}), {0, 2, 1, 3});

@@ -24,8 +24,7 @@ void top_k_grad(GradContext& g) {
   const Size k = ranked ? output_sizes(g, 1).back() : element_of(output_dims(g, 1), element_count(whole) - 1);
   const Size rows = ranked ? product(input_sizes(g, 0), 0, size_t(x.rank()) - 1) : leading_count(whole);
   Tensor places = cast_ints(g.output(1), DType::kInt64);
-  if (!rows.is(1))
-    places = reshape_sizes(places, {rows, k}) + reshape_sizes(numbers_below(rows) * n.tensor(), {rows, 1});
+  if (!rows.is(1)) places = reshape_sizes(places, {rows, k}) + multiples_column(rows, n);
   const Tensor at = reshape_sizes(places, {rows * k, 1});
   const Tensor updates = reshape_to(g.grad(0), {-1});
   const Tensor dims = dims_tensor(Sizes{rows * n});
