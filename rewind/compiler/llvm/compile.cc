@@ -76,7 +76,8 @@ class Cache {
     return {entry, true};
   }
 
-  void remove(std::shared_ptr<Entry> entry) {
+  void remove(const std::shared_ptr<Entry>& listed) {
+    const std::shared_ptr<Entry> entry = listed;  // `listed` may be the list's own
     const auto [first, last] = by_hash_.equal_range(entry->hash);
     for (auto it = first; it != last; ++it) {
       if (it->second != entry) continue;

@@ -40,7 +40,7 @@ void CodeMemory::reserveAllocationSpace(uintptr_t code_size, llvm::Align, uintpt
 
 uint8_t* CodeMemory::take(Part& part, uintptr_t size, unsigned align) {
   const uintptr_t mask = (align ? align : 16) - 1;
-  auto* at = reinterpret_cast<uint8_t*>((reinterpret_cast<uintptr_t>(part.next) + mask) & ~mask);
+  uint8_t* at = part.next + (-reinterpret_cast<uintptr_t>(part.next) & mask);
   RW_CHECK(at + size <= part.end);
   part.next = at + size;
   return at;

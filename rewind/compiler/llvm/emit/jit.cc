@@ -121,10 +121,9 @@ std::vector<std::shared_ptr<const loop::Executable>> make_native(
   }
   std::vector<std::shared_ptr<const loop::Executable>> result;
   for (size_t i = 0; i < kernels.size(); ++i) {
-    const llvm::JITEvaluatedSymbol symbol = code->linker.getSymbol("kernel" + std::to_string(i));
-    RW_CHECK(symbol.getAddress() != 0);
-    result.push_back(
-        std::make_shared<NativeKernel>(code, reinterpret_cast<NativeKernel::Function>(symbol.getAddress())));
+    void* address = code->linker.getSymbolLocalAddress("kernel" + std::to_string(i));
+    RW_CHECK(address);
+    result.push_back(std::make_shared<NativeKernel>(code, reinterpret_cast<NativeKernel::Function>(address)));
   }
   return result;
 }

@@ -231,7 +231,8 @@ KernelEmitter::Values KernelEmitter::reduce_one_by_one(llvm::ArrayRef<Reduction>
 
 KernelEmitter::Values KernelEmitter::reduce_chunks(llvm::ArrayRef<Reduction> reductions, int lanes, int64_t n,
                                                    bool short_body, Chunk chunk) {
-  const int vectors = n >= 8 * lanes ? 4 : 1;
+  const int64_t wide = lanes;
+  const int vectors = n >= 8 * wide ? 4 : 1;
   llvm::SmallVector<std::array<llvm::AllocaInst*, 4>, 2> sums(reductions.size());
   for (size_t k = 0; k < sums.size(); ++k) {
     for (int v = 0; v < vectors; ++v) {
@@ -252,10 +253,10 @@ KernelEmitter::Values KernelEmitter::reduce_chunks(llvm::ArrayRef<Reduction> red
   };
   int64_t done = 0;
   if (vectors == 4) {
-    done = n / (4 * lanes) * (4 * lanes);
+    done = n / (4 * wide) * (4 * wide);
     if (short_body) {
-      loop(i64(0), i64(done), 4 * lanes, [&](Value* i) {
-        for (int v = 0; v < 4; ++v) add(v, b_.CreateNSWAdd(i, i64(v * lanes)), nullptr);
+      loop(i64(0), i64(done), 4 * wide, [&](Value* i) {
+        for (int v = 0; v < 4; ++v) add(v, b_.CreateNSWAdd(i, i64(v * wide)), nullptr);
       });
     } else {
       // One copy of the body: the vectors take turns.
