@@ -104,7 +104,10 @@ void branch_gradient(GradContext& g) {
     const auto [it, fresh] = place.emplace(t.impl(), inputs.size());
     if (fresh) {
       inputs.push_back(t);
-      for (const auto& back : backs) back->add_argument(t.dtype(), t.shape());
+      for (const auto& back : backs) {
+        const ValueId v = back->add_argument(t.dtype(), t.shape());
+        back->value(v).variable = variable_behind(t);
+      }
     }
     return it->second;
   };
@@ -140,7 +143,6 @@ void branch_gradient(GradContext& g) {
                                        {{here, shape}}))
                    .outputs[1];
       } else {
-        back.value(here).variable = was.variable;
         back.value(here).known = was.known;
       }
       copy.set(v, here);

@@ -9,15 +9,6 @@
 namespace rw {
 namespace {
 
-std::shared_ptr<const VariableSpec> variable_behind(const Tensor& handle) {
-  if (is_symbol(handle)) {
-    const auto& s = static_cast<const SymbolImpl&>(*handle.impl());
-    return s.trace->graph().value(s.value).variable;
-  }
-  const VariableCell& cell = variable_of(handle.impl()->view(), "gradient");
-  return std::make_shared<VariableSpec>(VariableSpec{cell.dtype, cell.shape});
-}
-
 // Which values somebody needs: outputs, and effects that always happen.
 std::vector<uint8_t> needed_values(const Graph& g, const std::vector<ValueId>& outputs) {
   std::vector<uint8_t> needed(g.num_values(), 0);
@@ -70,11 +61,22 @@ bool takes_gradient(const GraphValue& v) {
          (v.dtype == DType::kResource && v.variable && is_differentiable(v.variable->dtype));
 }
 
+std::shared_ptr<const VariableSpec> variable_behind(const Tensor& handle) {
+  if (handle.dtype() != DType::kResource) return nullptr;
+  if (is_symbol(handle)) {
+    const auto& s = static_cast<const SymbolImpl&>(*handle.impl());
+    return s.trace->graph().value(s.value).variable;
+  }
+  const VariableCell& cell = variable_of(handle.impl()->view(), "gradient");
+  return std::make_shared<VariableSpec>(VariableSpec{cell.dtype, cell.shape});
+}
+
 Tensor zero_gradient(const Tensor& t) {
   if (t.dtype() == DType::kVariant) return zeros_of(t);
   if (t.dtype() != DType::kResource)
     return t.shape().fully_known() ? filled(t.dtype(), t.shape(), 0) : zeros_of(t);
   const std::shared_ptr<const VariableSpec> spec = variable_behind(t);
+  RW_CHECK(spec != nullptr);
   if (spec->shape.fully_known()) return filled(spec->dtype, spec->shape, 0);
   return filled_dims(spec->dtype, apply_one(RW_OP("VariableShape"), {&t}), 0);
 }

@@ -44,6 +44,9 @@ Derivative differentiate(const Graph& body, const Graph& current, const std::vec
 bool takes_gradient(const GraphValue& value);
 bool takes_gradient(DType dtype);  // without handles
 
+// What is known of the variable behind a handle; nullptr for other tensors.
+std::shared_ptr<const VariableSpec> variable_behind(const Tensor& handle);
+
 // Zeros for the gradient of a tensor, or of the variable behind a handle.
 Tensor zero_gradient(const Tensor& tensor);
 

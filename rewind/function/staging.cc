@@ -19,10 +19,16 @@ Ref<Trace> new_body(std::string_view kind) {
 
 std::vector<Tensor> share_captures(std::span<const Ref<Trace>> bodies) {
   std::vector<Tensor> all;
+  std::vector<GraphValue> facts;
   std::unordered_map<const TensorImpl*, size_t> place;
-  for (const Ref<Trace>& body : bodies)
-    for (const Tensor& t : body->captures())
-      if (place.emplace(t.impl(), all.size()).second) all.push_back(t);
+  for (const Ref<Trace>& body : bodies) {
+    const std::vector<Tensor>& captures = body->captures();
+    for (size_t i = 0; i < captures.size(); ++i) {
+      if (!place.emplace(captures[i].impl(), all.size()).second) continue;
+      all.push_back(captures[i]);
+      facts.push_back(body->graph().value(body->graph().arguments[body->num_arguments() + i]));
+    }
+  }
   for (const Ref<Trace>& body : bodies) {
     Graph& g = body->graph();
     const size_t own = body->num_arguments();
@@ -30,8 +36,12 @@ std::vector<Tensor> share_captures(std::span<const Ref<Trace>> bodies) {
     std::vector<ValueId> behind(all.size(), -1);
     for (size_t i = own; i < g.arguments.size(); ++i)
       behind[place.at(body->captures()[i - own].impl())] = g.arguments[i];
-    for (size_t i = 0; i < all.size(); ++i)
-      if (behind[i] < 0) behind[i] = g.add_argument(all[i].dtype(), all[i].shape());
+    for (size_t i = 0; i < all.size(); ++i) {
+      if (behind[i] >= 0) continue;
+      behind[i] = g.add_argument(facts[i].dtype, facts[i].shape);
+      g.value(behind[i]).variable = facts[i].variable;
+      g.value(behind[i]).known = facts[i].known;
+    }
     arguments.insert(arguments.end(), behind.begin(), behind.end());
     g.arguments = std::move(arguments);
     g.argument_names.resize(g.arguments.size());
