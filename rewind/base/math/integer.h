@@ -70,7 +70,7 @@ RW_SCALAR I trunc_mod(I x, I y) {
 template <class I>
 RW_SCALAR I floor_mod(I x, I y) {
   const I m = trunc_mod(x, y);
-  return (m != I{0}) & ((m < I{0}) != (y < I{0})) ? add(m, y) : m;
+  return ((m != I{0}) & ((m < I{0}) != (y < I{0}))) ? add(m, y) : m;
 }
 
 template <class I>
