@@ -22,6 +22,8 @@ constexpr Pass kPasses[] = {
     {"prune", prune},
     {"fold_constants", fold_constants},
     {"simplify", simplify},
+    {"shape_matmuls", shape_matmuls},
+    {"simplify", simplify},
     {"share_subexpressions", share_subexpressions},
     {"prune", prune},
     {"fuse", fuse},

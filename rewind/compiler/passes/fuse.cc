@@ -179,7 +179,15 @@ bool emit_group(const Graph& from, Grouping& grouping, int id, GraphCopy& copy, 
     inputs.push_back(copy[v]);
   };
   for (const NodeId n : group.nodes) {
-    for (const ValueId v : from.node(n).inputs) bring_in(v);
+    const Node& node = from.node(n);
+    // Sizes of a spread are in its shape: they are no operand.
+    const int sizes = node.op->name == "BroadcastTo" ? 1 : node.op->name == "Fill" ? 0 : -1;
+    for (size_t k = 0; k < node.inputs.size(); ++k) {
+      const ValueId v = node.inputs[k];
+      const Node* maker = from.producer(v);
+      if (int(k) == sizes && maker && maker->op->name == "Const" && !inner.has(v)) inner.node(from.value(v).node);
+      else bring_in(v);
+    }
     inner.node(n);
   }
   // Results: values that somebody outside reads.

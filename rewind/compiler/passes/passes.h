@@ -20,6 +20,8 @@ Graph fold_constants(const Graph& graph);
 Graph share_subexpressions(const Graph& graph);
 // Identities, reshapes of reshapes, broadcasts that elementwise ops do anyway, products with one.
 Graph simplify(const Graph& graph);
+// Batched products that are one product, transposes as flags.
+Graph shape_matmuls(const Graph& graph);
 // Elementwise ops, broadcasts and reductions together in Fused nodes.
 Graph fuse(const Graph& graph);
 

@@ -1,0 +1,121 @@
+// Batched products that are one product: a batch times one matrix is a taller matrix times it, and a sum of products
+// over the batch is a product over a longer inner axis. Transposes of the last two axes become flags.
+#include "rewind/compiler/passes/passes.h"
+#include "rewind/compiler/rewrite.h"
+#include "rewind/op/table.h"
+
+namespace rw {
+namespace {
+
+ValueId reshape_to(Graph& g, ValueId x, const Shape& shape) {
+  if (g.value(x).shape == shape) return x;
+  static const Op& op = find_op("Reshape");
+  auto dims = std::make_shared<std::vector<int64_t>>(shape.begin(), shape.end());
+  if (dims->empty()) dims->reserve(1);
+  const ValueId s = g.add_constant({DType::kInt64, Shape{shape.rank()}, std::shared_ptr<const void>(dims, dims->data())});
+  return g.node(g.add_node(op, {}, std::vector<ValueId>{x, s})).outputs[0];
+}
+
+ValueId matmul(Graph& g, ValueId a, ValueId b, bool transpose_a, bool transpose_b) {
+  static const Op& op = find_op("MatMul");
+  const Attrs attrs{{"transpose_a", transpose_a}, {"transpose_b", transpose_b}};
+  return g.node(g.add_node(op, attrs, std::vector<ValueId>{a, b})).outputs[0];
+}
+
+// (rows of all batches, columns).
+Shape flattened(const Shape& s) { return Shape{s.num_elements() / std::max<int64_t>(1, s.back()), s.back()}; }
+
+bool is_batch_matmul(const Node& n) { return n.op->name == "BatchMatMulV2" || n.op->name == "BatchMatMul"; }
+bool flag(const Node& n, const char* name) { return attr_as<bool>(*n.op, n.attrs, name); }
+
+bool same_batch(const Shape& a, const Shape& b) {
+  if (a.rank() != b.rank()) return false;
+  for (int k = 0; k + 2 < a.rank(); ++k)
+    if (a[k] != b[k]) return false;
+  return true;
+}
+
+class Shaping {
+ public:
+  explicit Shaping(const Graph& from) : from_(from), uses_(from) {}
+
+  Graph run() {
+    return rewrite(from_, [&](NodeId id, GraphCopy& copy, Graph& to) {
+      const Node& n = from_.node(id);
+      ValueId v = -1;
+      if (is_batch_matmul(n)) v = by_one_matrix(n, copy, to);
+      else if (n.op->name == "Sum") v = sum_of_products(n, copy, to);
+      else if (n.op->name == "MatMul") v = take_transposes(n, copy, to, "transpose_a", "transpose_b");
+      if (v < 0 && is_batch_matmul(n)) v = take_transposes(n, copy, to, "adj_x", "adj_y");
+      if (v >= 0) copy.set(n.outputs[0], v);
+      else copy.node(id);
+    });
+  }
+
+ private:
+  ValueId by_one_matrix(const Node& n, const GraphCopy& copy, Graph& to) {
+    const ValueId a = copy[n.inputs[0]];
+    const ValueId b = copy[n.inputs[1]];
+    const Shape& out = from_.value(n.outputs[0]).shape;
+    const Shape as = to.value(a).shape;
+    if (!out.fully_known() || !as.fully_known() || to.value(b).shape.rank() != 2 || flag(n, "adj_x") || as.rank() < 3)
+      return -1;
+    if (out.num_elements() == 0) return -1;
+    return reshape_to(to, matmul(to, reshape_to(to, a, flattened(as)), b, false, flag(n, "adj_y")), out);
+  }
+
+  // sum over the batch of a^T b.
+  ValueId sum_of_products(const Node& n, const GraphCopy& copy, Graph& to) {
+    const Node* product = from_.producer(n.inputs[0]);
+    const GraphValue& axes = from_.value(n.inputs[1]);
+    if (!product || !is_batch_matmul(*product) || uses_.count[size_t(n.inputs[0])] != 1 || !axes.known.data) return -1;
+    const Shape& a = from_.value(product->inputs[0]).shape;
+    const Shape& b = from_.value(product->inputs[1]).shape;
+    if (!a.fully_known() || !b.fully_known() || !same_batch(a, b) || a.rank() < 3 || a.num_elements() == 0) return -1;
+    if (!flag(*product, "adj_x") || flag(*product, "adj_y") || flag(n, "keep_dims")) return -1;
+    std::vector<bool> summed(size_t(a.rank()), false);
+    for (int64_t i = 0; i < axes.known.shape.num_elements(); ++i) {
+      const int axis = int(known_element(axes.known, i));
+      summed[size_t(axis < 0 ? axis + a.rank() : axis)] = true;
+    }
+    for (int k = 0; k < a.rank(); ++k)
+      if (summed[size_t(k)] != (k + 2 < a.rank())) return -1;
+    const ValueId x = reshape_to(to, copy[product->inputs[0]], flattened(a));
+    const ValueId y = reshape_to(to, copy[product->inputs[1]], flattened(b));
+    return matmul(to, x, y, true, false);
+  }
+
+  // What a swap of the last two axes was given, if v is one.
+  static ValueId before_swap(const Graph& g, ValueId v) {
+    const Node* t = g.producer(v);
+    if (!t || t->op->name != "Transpose") return -1;
+    const GraphValue& order = g.value(t->inputs[1]);
+    if (!order.known.data) return -1;
+    const int rank = int(order.known.shape.num_elements());
+    for (int k = 0; k < rank; ++k) {
+      const int swapped = k == rank - 1 ? rank - 2 : k == rank - 2 ? rank - 1 : k;
+      if (int(known_element(order.known, k)) != swapped) return -1;
+    }
+    return t->inputs[0];
+  }
+
+  ValueId take_transposes(const Node& n, const GraphCopy& copy, Graph& to, const char* flag_a, const char* flag_b) {
+    const ValueId a = before_swap(to, copy[n.inputs[0]]);
+    const ValueId b = before_swap(to, copy[n.inputs[1]]);
+    if (a < 0 && b < 0) return -1;
+    Attrs attrs = n.attrs;
+    if (a >= 0) attrs = attrs.with(flag_a, !flag(n, flag_a));
+    if (b >= 0) attrs = attrs.with(flag_b, !flag(n, flag_b));
+    const std::vector<ValueId> inputs{a >= 0 ? a : copy[n.inputs[0]], b >= 0 ? b : copy[n.inputs[1]]};
+    return to.node(to.add_node(*n.op, attrs, inputs)).outputs[0];
+  }
+
+  const Graph& from_;
+  const Uses uses_;
+};
+
+}  // namespace
+
+Graph shape_matmuls(const Graph& graph) { return Shaping(graph).run(); }
+
+}  // namespace rw
