@@ -1,19 +1,15 @@
 // The gradient of While. The loop runs once more backwards: each step computes the body again from the values
 // that the loop variables had, and differentiates it. The forward loop is extended by lists onto which every
 // step pushes what the backward loop needs and cannot compute: those values, and results of effects.
-#include "rewind/autodiff/grad_ops.h"
-#include "rewind/base/error.h"
+#include "rewind/autodiff/rule.h"
 #include "rewind/function/control_node.h"
 #include "rewind/function/control_rules.h"
 #include "rewind/function/derivative.h"
+#include "rewind/function/loop_lists.h"
 #include "rewind/function/staging.h"
-#include "rewind/tensor/ops/list.h"
 
 namespace rw {
 namespace {
-
-using Key = ControlNode::Key;
-constexpr ValueId kCounter = -1;  // the key of the number of iterations
 
 bool invariant(const Graph& body, size_t i) { return body.outputs[i] == body.arguments[i]; }
 
@@ -71,88 +67,139 @@ std::vector<size_t> followed_variables(const GradContext& g, const Graph& body) 
   return list;
 }
 
-// A loop variable that collects a value of the body, or counts.
-void add_list(Graph& cond, Graph& body, ValueId value) {
-  const bool counter = value == kCounter;
-  const DType dtype = counter ? DType::kInt32 : DType::kVariant;
-  const ValueId argument = body.add_argument(dtype, {});
-  cond.add_argument(dtype, {});
-  ValueId next;
-  if (counter) {
-    const ValueId one = body.add_constant(host_scalar(1));
-    next = body.node(body.add_node(find_op("AddV2"), {}, {{argument, one}})).outputs[0];
-  } else {
-    next = body.node(body.add_node(find_op("TensorListPushBack"), {}, {{argument, value}})).outputs[0];
+// The loop that runs backwards. Its variables: the counter, the gradients that it computes, the lists, and
+// what stays the same.
+class BackwardLoop {
+ public:
+  BackwardLoop(GradContext& g, const Graph& body, const Derivative& d, const std::vector<size_t>& followed,
+               const std::vector<size_t>& seeds)
+      : g_(g), body_(body), d_(d), followed_(followed), seeds_(seeds), copy_(*d.graph, *back_) {
+    back_->name = body.name + "_backward";
+    more_->name = body.name + "_backward_cond";
+    for (size_t k = 0; k < followed.size(); ++k)
+      if (d.given[k] || !invariant(body, followed[k])) chosen_.push_back(k);
+    needed_ = d.needed_for(chosen_);
   }
-  body.outputs.push_back(next);
-}
 
-Tensor empty_list_of(const GraphValue& v) {
-  const HostTensor shape = element_shape_of(v.shape);
-  return empty_tensor_list(tensor_from_bytes(shape.data.get(), DType::kInt32, shape.shape), v.dtype,
-                           constant(-1));
-}
-
-using Kept = std::map<ValueId, Tensor>;  // the list of a value, or the counter
-
-// The lists of these values of the body: those that the forward loop has, and others by which it is extended.
-Kept keep(GradContext& g, const std::optional<ControlNode>& node, const Derivative& d,
-          const std::vector<ValueId>& values) {
-  Kept result;
-  std::vector<ValueId> missing;
-  for (const ValueId v : values) {
-    const Tensor known = node ? node->kept({0, v}) : Tensor();
-    if (known.defined()) result[v] = known;
-    else missing.push_back(v);
-  }
-  if (missing.empty()) return result;
-  const Attrs& attrs = node ? node->attrs() : g.attrs();
-  const auto cond = std::make_shared<Graph>(*graph_ref(attr_as<BodyRef>(g.op(), attrs, "cond")));
-  NodeExtension e;
-  std::vector<Key> keys;
-  for (const ValueId v : missing) {
-    add_list(*cond, *d.forward, v);
-    e.dtypes.push_back(v == kCounter ? DType::kInt32 : DType::kVariant);
-    e.shapes.emplace_back();
-    keys.emplace_back(0, v);
-  }
-  auto shapes = attr_as<std::vector<Shape>>(g.op(), attrs, "output_shapes");
-  if (!shapes.empty()) shapes.insert(shapes.end(), missing.size(), Shape());
-  e.attrs = attrs.with("cond", BodyRef(cond)).with("body", BodyRef(d.forward)).with("output_shapes", shapes);
-  if (node) {
-    Graph& around = node->graph();
-    for (const ValueId v : missing) {
-      if (v == kCounter) {
-        e.inputs.push_back(around.add_constant(host_scalar(0)));
-        continue;
-      }
-      const GraphValue& value = d.forward->value(v);
-      const ValueId shape = around.add_constant(element_shape_of(value.shape));
-      const ValueId most = around.add_constant(host_scalar(-1));
-      const NodeId list =
-          around.add_node(find_op("EmptyTensorList"), {{"element_dtype", value.dtype}}, {{shape, most}});
-      e.inputs.push_back(around.node(list).outputs[0]);
+  // Values of the forward body that it takes from lists.
+  std::vector<ValueId> listed() const {
+    std::vector<ValueId> values;
+    for (const size_t i : needed_) {
+      const DerivativeArgument& a = d_.arguments[i];
+      if (a.kind == DerivativeArgument::kKept) values.push_back(a.kept);
+      if (a.kind == DerivativeArgument::kArgument && !invariant(body_, a.index))
+        values.push_back(body_.arguments[a.index]);
     }
-    node->extend(e, keys);
-    for (const ValueId v : missing) result[v] = node->kept({0, v});
-    return result;
+    return values;
   }
-  // Without a node to extend the loop runs again.
-  if (effects_of(g.op(), attrs).any())
-    fail_unimplemented(
-        "while_loop",
-        "the gradient of a loop that reads or writes state and ran eagerly, outside a function: "
-        "running it again would repeat its effects; call it in an rw::function");
-  std::vector<Tensor> inputs;
-  for (int i = 0; i < g.num_inputs(); ++i) inputs.push_back(g.input(i));
-  for (const ValueId v : missing) {
-    const GraphValue* value = v == kCounter ? nullptr : &d.forward->value(v);
-    inputs.push_back(value ? empty_list_of(*value) : constant(0));
+
+  void run(const KeptLists& kept) {
+    add_variables(kept);
+    const size_t num_variables = back_->arguments.size();
+    take_from_lists();
+    d_.copy_into(copy_, chosen_);
+    add_results(num_variables);
+    const ValueId zero = more_->add_constant(host_scalar(0));
+    more_->outputs.push_back(made(*more_, "Greater", {more_->arguments[0], zero}));
+    std::vector<Shape> shapes;
+    for (const ValueId v : back_->arguments) shapes.push_back(back_->value(v).shape);
+    const Tensors results = apply_control(
+        "While", inputs_, {{"cond", BodyRef(more_)}, {"body", BodyRef(back_)}, {"output_shapes", shapes}});
+    for (size_t k = 0; k < chosen_.size(); ++k)
+      if (const int i = int(followed_[chosen_[k]]); g_.wants(i)) g_.set(i, results[k + 1]);
+    // An invariant that no iteration uses has the gradient that its output got.
+    for (size_t k = 0; k < followed_.size(); ++k)
+      if (const int i = int(followed_[k]); !d_.given[k] && invariant(body_, followed_[k]) && g_.wants(i))
+        g_.set(i, g_.raw_grad(i));
   }
-  const Tensors again = rw::apply(control_row(g.op(), e.attrs), inputs, e.attrs);
-  for (size_t i = 0; i < missing.size(); ++i) result[missing[i]] = again[again.size() - missing.size() + i];
-  return result;
-}
+
+ private:
+  static ValueId made(Graph& g, const char* op, std::initializer_list<ValueId> inputs) {
+    return g.node(g.add_node(find_op(op), {}, {inputs.begin(), inputs.size()})).outputs[0];
+  }
+  ValueId variable(const Tensor& initial, const Shape& shape) {
+    inputs_.push_back(initial);
+    more_->add_argument(initial.dtype(), shape);
+    return back_->add_argument(initial.dtype(), shape);
+  }
+
+  void add_variables(const KeptLists& kept) {
+    counter_ = variable(kept.at(kCounter), {});
+    for (const size_t k : chosen_) {
+      const int i = int(followed_[k]);
+      const GraphValue& v = body_.value(body_.arguments[followed_[k]]);
+      const bool changes = !invariant(body_, followed_[k]);
+      const Tensor initial = g_.has_grad(i) || changes ? g_.grad(i) : zero_gradient(g_.input(i));
+      gradients_.push_back(variable(initial, v.dtype == DType::kResource ? initial.shape() : v.shape));
+    }
+    for (const ValueId v : listed()) lists_.emplace(v, variable(kept.at(v), {}));
+    for (const size_t i : needed_) {
+      const DerivativeArgument& a = d_.arguments[i];
+      const bool fixed = a.kind == DerivativeArgument::kArgument && invariant(body_, a.index);
+      if (!fixed && a.kind != DerivativeArgument::kCapture) continue;
+      const GraphValue& v = d_.graph->value(d_.graph->arguments[i]);
+      const ValueId here = variable(fixed ? g_.input(int(a.index)) : a.captured, v.shape);
+      back_->value(here).variable = v.variable;
+      back_->value(here).known = v.known;
+      copy_.set(d_.graph->arguments[i], here);
+    }
+  }
+
+  // The values of this iteration, and the gradients that came from the one behind it.
+  void take_from_lists() {
+    std::map<ValueId, ValueId> popped;
+    for (const auto& [v, list] : lists_) {
+      const GraphValue& value = d_.forward->value(v);
+      const ValueId shape = back_->add_constant(element_shape_of(value.shape));
+      const NodeId pop =
+          back_->add_node(find_op("TensorListPopBack"), {{"element_dtype", value.dtype}}, {{list, shape}});
+      shorter_[list] = back_->node(pop).outputs[0];
+      popped[v] = back_->node(pop).outputs[1];
+    }
+    for (const size_t i : needed_) {
+      const DerivativeArgument& a = d_.arguments[i];
+      const ValueId here = d_.graph->arguments[i];
+      if (a.kind == DerivativeArgument::kKept) copy_.set(here, popped.at(a.kept));
+      if (a.kind == DerivativeArgument::kArgument && !copy_.has(here))
+        copy_.set(here, popped.at(body_.arguments[a.index]));
+      if (a.kind == DerivativeArgument::kSeed)
+        for (size_t k = 0; k < chosen_.size(); ++k)
+          if (followed_[chosen_[k]] == seeds_[a.index]) copy_.set(here, gradients_[k]);
+    }
+  }
+
+  void add_results(size_t num_variables) {
+    const ValueId one = back_->add_constant(host_scalar(1));
+    back_->outputs.push_back(made(*back_, "Sub", {counter_, one}));
+    for (size_t k = 0; k < chosen_.size(); ++k) {
+      ValueId next = copy_[d_.graph->outputs[chosen_[k]]];
+      if (invariant(body_, followed_[chosen_[k]]))  // gradients of all iterations add up
+        next = made(*back_, back_->value(next).dtype == DType::kVariant ? "AddN" : "AddV2",
+                    {gradients_[k], next});
+      back_->outputs.push_back(next);
+    }
+    for (size_t i = back_->outputs.size(); i < num_variables; ++i) {
+      const auto list = shorter_.find(back_->arguments[i]);
+      back_->outputs.push_back(list == shorter_.end() ? back_->arguments[i] : list->second);
+    }
+  }
+
+  GradContext& g_;
+  const Graph& body_;
+  const Derivative& d_;
+  const std::vector<size_t>& followed_;  // loop variables that gradients run through
+  const std::vector<size_t>& seeds_;     // those among them that change
+  const std::shared_ptr<Graph> back_ = std::make_shared<Graph>();
+  const std::shared_ptr<Graph> more_ = std::make_shared<Graph>();
+  GraphCopy copy_;              // from the derivative to back_
+  std::vector<size_t> chosen_;  // outputs of the derivative that it computes
+  std::vector<size_t> needed_;  // arguments of the derivative that these need
+  std::vector<Tensor> inputs_;
+  ValueId counter_ = -1;
+  std::vector<ValueId> gradients_;      // one per chosen_
+  std::map<ValueId, ValueId> lists_;    // by value of the forward body
+  std::map<ValueId, ValueId> shorter_;  // a list without its last element
+};
 
 }  // namespace
 
@@ -163,111 +210,14 @@ void while_gradient(GradContext& g) {
   const std::optional<ControlNode> node = ControlNode::find(g);
   const std::shared_ptr<const Graph> current =
       node ? graph_ref(attr_as<BodyRef>(g.op(), node->attrs(), "body")) : body;
-  std::vector<size_t> seeds;  // loop variables that change; their gradients go from step to step
+  std::vector<size_t> seeds;
   for (const size_t i : followed)
     if (!invariant(*body, i)) seeds.push_back(i);
   const Derivative d = differentiate(*body, *current, followed, seeds);
-
-  // Outputs of the derivative that the backward loop computes: all of variables that change, and what adds to
-  // the gradients of invariants.
-  std::vector<size_t> chosen;
-  for (size_t k = 0; k < followed.size(); ++k)
-    if (d.given[k] || !invariant(*body, followed[k])) chosen.push_back(k);
-  const std::vector<size_t> needed = d.needed_for(chosen);
-  std::vector<ValueId> lists;
-  for (const size_t i : needed) {
-    const DerivativeArgument& a = d.arguments[i];
-    if (a.kind == DerivativeArgument::kKept) lists.push_back(a.kept);
-    if (a.kind == DerivativeArgument::kArgument && !invariant(*body, a.index))
-      lists.push_back(body->arguments[a.index]);
-  }
-  std::vector<ValueId> kept = lists;
+  BackwardLoop loop(g, *body, d, followed, seeds);
+  std::vector<ValueId> kept = loop.listed();
   kept.push_back(kCounter);
-  const Kept saved = keep(g, node, d, kept);
-
-  // The backward loop: its variables are the counter, gradients in the order of `chosen`, lists, and what
-  // stays the same.
-  auto back = std::make_shared<Graph>();
-  back->name = body->name + "_backward";
-  auto more = std::make_shared<Graph>();
-  more->name = body->name + "_backward_cond";
-  GraphCopy copy(*d.graph, *back);
-  std::vector<Tensor> inputs;
-  auto variable = [&](const Tensor& initial, const Shape& shape) {
-    inputs.push_back(initial);
-    more->add_argument(initial.dtype(), shape);
-    return back->add_argument(initial.dtype(), shape);
-  };
-  const ValueId counter = variable(saved.at(kCounter), {});
-  std::vector<ValueId> gradients;
-  for (const size_t k : chosen) {
-    const size_t i = followed[k];
-    const GraphValue& v = body->value(body->arguments[i]);
-    const bool changes = !invariant(*body, i);
-    const Tensor initial = g.has_grad(int(i)) || changes ? g.grad(int(i)) : zero_gradient(g.input(int(i)));
-    gradients.push_back(variable(initial, v.dtype == DType::kResource ? initial.shape() : v.shape));
-  }
-  std::map<ValueId, ValueId> list_at;
-  for (const ValueId v : lists) list_at.emplace(v, variable(saved.at(v), {}));
-  for (const size_t i : needed) {
-    const DerivativeArgument& a = d.arguments[i];
-    const bool fixed = a.kind == DerivativeArgument::kArgument && invariant(*body, a.index);
-    if (!fixed && a.kind != DerivativeArgument::kCapture) continue;
-    const Tensor& t = fixed ? g.input(int(a.index)) : a.captured;
-    const GraphValue& v = d.graph->value(d.graph->arguments[i]);
-    const ValueId here = variable(t, v.shape);
-    back->value(here).variable = v.variable;
-    back->value(here).known = v.known;
-    copy.set(d.graph->arguments[i], here);
-  }
-  const size_t num_arguments = back->arguments.size();
-
-  // A step: take the values of the iteration from the lists, differentiate, add up.
-  std::map<ValueId, ValueId> shorter, popped;
-  for (const auto& [v, list] : list_at) {
-    const GraphValue& value = d.forward->value(v);
-    const ValueId shape = back->add_constant(element_shape_of(value.shape));
-    const NodeId pop =
-        back->add_node(find_op("TensorListPopBack"), {{"element_dtype", value.dtype}}, {{list, shape}});
-    shorter[v] = back->node(pop).outputs[0];
-    popped[v] = back->node(pop).outputs[1];
-  }
-  for (const size_t i : needed) {
-    const DerivativeArgument& a = d.arguments[i];
-    const ValueId here = d.graph->arguments[i];
-    if (a.kind == DerivativeArgument::kKept) copy.set(here, popped.at(a.kept));
-    if (a.kind == DerivativeArgument::kArgument && !copy.has(here))
-      copy.set(here, popped.at(body->arguments[a.index]));
-    if (a.kind == DerivativeArgument::kSeed)
-      for (size_t k = 0; k < chosen.size(); ++k)
-        if (followed[chosen[k]] == seeds[a.index]) copy.set(here, gradients[k]);
-  }
-  d.copy_into(copy, chosen);
-  const ValueId one = back->add_constant(host_scalar(1));
-  back->outputs.push_back(back->node(back->add_node(find_op("Sub"), {}, {{counter, one}})).outputs[0]);
-  for (size_t k = 0; k < chosen.size(); ++k) {
-    ValueId next = copy[d.graph->outputs[chosen[k]]];
-    if (invariant(*body, followed[chosen[k]])) {
-      const Op& add = find_op(back->value(next).dtype == DType::kVariant ? "AddN" : "AddV2");
-      next = back->node(back->add_node(add, {}, {{gradients[k], next}})).outputs[0];
-    }
-    back->outputs.push_back(next);
-  }
-  for (size_t i = back->outputs.size(); i < num_arguments; ++i) back->outputs.push_back(back->arguments[i]);
-  for (const auto& [v, list] : list_at) back->outputs[size_t(back->value(list).index)] = shorter.at(v);
-
-  const ValueId zero = more->add_constant(host_scalar(0));
-  more->outputs.push_back(
-      more->node(more->add_node(find_op("Greater"), {}, {{more->arguments[0], zero}})).outputs[0]);
-  std::vector<Shape> shapes;
-  for (const ValueId v : back->arguments) shapes.push_back(back->value(v).shape);
-  const Tensors results = apply_control(
-      "While", inputs, {{"cond", BodyRef(more)}, {"body", BodyRef(back)}, {"output_shapes", shapes}});
-  for (size_t k = 0; k < followed.size(); ++k)
-    if (!d.given[k] && invariant(*body, followed[k]) && g.wants(int(followed[k])))
-      g.set(int(followed[k]), g.raw_grad(int(followed[k])));
-  for (size_t k = 0; k < chosen.size(); ++k)
-    if (const int i = int(followed[chosen[k]]); g.wants(i)) g.set(i, results[k + 1]);
+  loop.run(keep_in_lists(g, node, d, kept));
 }
 
 }  // namespace rw

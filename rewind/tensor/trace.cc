@@ -71,6 +71,13 @@ Tensor Trace::symbol(ValueId id) {
   return Tensor(Ref<TensorImpl>::adopt(impl));
 }
 
+bool Trace::followed_outside(const Tensor& tensor) const {
+  for (const Trace* t = this; t; t = t->outer_)
+    for (const Recorder* r = t->hidden_; r; r = r->outer)
+      if (!r->paused && r->follows(tensor)) return true;
+  return false;
+}
+
 ValueId Trace::value_of(const Tensor& tensor) {
   const TensorImpl& t = *tensor.impl();
   if (t.kind == TensorKind::kSymbol) {
@@ -81,7 +88,7 @@ ValueId Trace::value_of(const Tensor& tensor) {
     if (!around || !s.trace->open()) fail_stale_symbol(t);
   }
   if (const auto it = known_.find(&t); it != known_.end()) return it->second;
-  const bool constant = copied_as_constant(t);
+  const bool constant = copied_as_constant(t) && !followed_outside(tensor);
   ValueId id;
   if (constant) {
     id = graph_->add_constant(as_constant(t));

@@ -74,6 +74,8 @@ class Trace : public RefCounted {
 
  private:
   friend class TraceScope;
+  // Whether a tape around the trace follows the tensor: then it is captured, however small it is.
+  bool followed_outside(const Tensor& tensor) const;
   std::shared_ptr<Graph> graph_;
   Trace* outer_ = nullptr;
   Recorder* hidden_ = nullptr;

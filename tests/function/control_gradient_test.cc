@@ -346,6 +346,18 @@ TEST(ControlGradients, RandomDrawsAreNotRepeated) {
   }
 }
 
+TEST(ControlGradients, SmallTensorsThatATapeFollowsAreCaptured) {
+  const Tensor w = constant(3.0);
+  GradientTape tape({.persistent = true});
+  tape.watch(w);
+  auto f = function([&](Tensor x) { return cond(x > 0.0, [&] { return w * w; }, [&] { return x; }); });
+  EXPECT_EQ(Tensor(tape.gradient(f(constant(1.0)), w)).item<float>(), 6);
+  const Tensor y = vectorized_map(
+      [&](const Tensor& t) { return cond(t > 1.5, [&] { return t * w; }, [&] { return w * w; }); },
+      constant({1.0, 2.0}));
+  EXPECT_EQ(Tensor(tape.gradient(reduce_sum(y), w)).item<float>(), 8);
+}
+
 TEST(ControlGradients, RawOpsRunEagerly) {
   auto body = function([](Tensor x) {
     return while_loop([](Tensor y) { return y < 50.0; }, [](Tensor y) { return y * y; }, x);
