@@ -23,7 +23,9 @@ using HeldList = std::vector<Held>;
 struct Unfit {};  // what does not go into such a kernel
 
 bool is_scalar(const GraphValue& v) { return v.shape.rank() == 0 && !is_host_only(v.dtype); }
-bool is_array(const GraphValue& v) { return v.shape.rank() == 1 && v.shape.fully_known() && !is_host_only(v.dtype); }
+bool is_array(const GraphValue& v) {
+  return v.shape.rank() == 1 && v.shape.fully_known() && !is_host_only(v.dtype);
+}
 bool is_while(const Op& op) { return op.name == "StatelessWhile" || op.name == "While"; }
 bool is_if(const Op& op) { return op.name == "StatelessIf" || op.name == "If"; }
 
@@ -53,9 +55,7 @@ class ScalarBuilding {
       for (size_t k = 0; k < n.outputs.size(); ++k)
         if (!is_scalar(g.value(n.outputs[k])) && results[k].array != inputs[k].array) return std::nullopt;
       for (size_t k = 0; k < out.size(); ++k) b_.store(out[k], 0, results[result_.writes[k]].number);
-    } catch (const Unfit&) {
-      return std::nullopt;
-    }
+    } catch (const Unfit&) { return std::nullopt; }
     result_.kernel = b_.finish();
     result_.kernel.name = "scalar_loops";
     return std::move(result_);
@@ -197,6 +197,8 @@ class ScalarBuilding {
 
 }  // namespace
 
-std::optional<ScalarLoops> build_scalar_loops(const Graph& g, const Node& n) { return ScalarBuilding().run(g, n); }
+std::optional<ScalarLoops> build_scalar_loops(const Graph& g, const Node& n) {
+  return ScalarBuilding().run(g, n);
+}
 
 }  // namespace rw

@@ -1,5 +1,5 @@
-// Loops and branches on scalars as native code: a While or If whose variables are single numbers, and arrays only
-// as something to pick elements from, becomes one kernel.
+// Loops and branches on scalars as native code: a While or If whose variables are single numbers, and arrays
+// only as something to pick elements from, becomes one kernel.
 #pragma once
 
 #include <optional>

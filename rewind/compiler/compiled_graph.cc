@@ -1,6 +1,7 @@
 #include "rewind/compiler/compiled_graph.h"
 
 #include "rewind/compiler/pipeline.h"
+#include "rewind/runtime/evaluate.h"
 
 namespace rw {
 namespace {
@@ -15,7 +16,26 @@ bool same_shapes(const std::vector<Shape>& shapes, std::span<const Value* const>
 
 }  // namespace
 
+// A body's compiled form is attached to it, and does not keep it alive.
+static void run_body(const BodyRef& body, std::span<const Value* const> inputs, ValueList* results) {
+  const Graph& graph = graph_of(*body);
+  // Loop variables that change their size would need a program for each: node by node is cheaper.
+  for (const ValueId v : graph.arguments) {
+    if (graph.value(v).shape.fully_known()) continue;
+    *results = evaluate(graph, inputs);
+    return;
+  }
+  std::shared_ptr<const void> compiled = graph.attachment();
+  if (!compiled) {
+    const std::shared_ptr<const Graph> unowned(std::shared_ptr<const Graph>(), &graph);
+    compiled = graph.attach(std::make_shared<const CompiledGraph>(unowned));
+  }
+  static_cast<const CompiledGraph*>(compiled.get())->run(inputs, results);
+}
+
 CompiledGraph::CompiledGraph(std::shared_ptr<const Graph> graph) : graph_(std::move(graph)) {
+  static const bool once = (set_body_runner(run_body), true);
+  (void)once;
   for (const ValueId v : graph_->arguments) fixed_ &= graph_->value(v).shape.fully_known();
 }
 

@@ -6,8 +6,10 @@
 #include <filesystem>
 #include <fstream>
 
+#include "rewind/compiler/llvm/compile.h"
 #include "rewind/compiler/lower.h"
 #include "rewind/compiler/passes/passes.h"
+#include "rewind/graph/dot.h"
 
 namespace rw {
 namespace {
@@ -39,10 +41,11 @@ class Dump {
     folder_ = std::filesystem::path(folder) / (std::to_string(count++) + "_" + name);
     std::filesystem::create_directories(folder_);
   }
-  void write(const char* stage, const std::string& text, double ms) {
+  void write(const char* stage, const std::string& text, double ms, const Graph* graph = nullptr) {
     if (folder_.empty()) return;
     const std::string file = std::to_string(next_++) + "_" + stage;
     std::ofstream(folder_ / (file + ".txt")) << text;
+    if (graph) std::ofstream(folder_ / (file + ".dot")) << to_dot(*graph);
     std::ofstream(folder_ / "timings.txt", std::ios::app) << file << ": " << ms << " ms\n";
   }
   explicit operator bool() const { return !folder_.empty(); }
@@ -67,7 +70,7 @@ bool needs_shapes(const Graph& g, std::span<const Shape> arguments) {
 std::shared_ptr<const Program> compile(const Graph& traced, std::span<const Shape> arguments) {
   using Clock = std::chrono::steady_clock;
   Dump dump(traced.name);
-  if (dump) dump.write("traced", traced.to_string(), 0);
+  if (dump) dump.write("traced", traced.to_string(), 0, &traced);
   Graph graph;
   const Graph* now = &traced;
   if (needs_shapes(traced, arguments)) {
@@ -75,11 +78,12 @@ std::shared_ptr<const Program> compile(const Graph& traced, std::span<const Shap
     now = &graph;
   }
   for (const Pass& pass : kPasses) {
+    if (pass.run == fuse && !loop::has_native_code()) continue;  // kernels one by one are faster then
     const auto start = Clock::now();
     graph = pass.run(*now);
     now = &graph;
     const double ms = ms_since(start);
-    if (dump) dump.write(pass.name, graph.to_string(), ms);
+    if (dump) dump.write(pass.name, graph.to_string(), ms, &graph);
 #ifndef NDEBUG
     verify(graph);
 #endif

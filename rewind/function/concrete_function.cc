@@ -5,7 +5,8 @@
 #include "rewind/function/call_gradient.h"
 #include "rewind/function/control_rules.h"
 #include "rewind/function/graph_runner.h"
-#include "rewind/graph/graph.h"
+#include "rewind/graph/dot.h"
+#include "rewind/graph/graph_def.h"
 #include "rewind/tensor/thread_state.h"
 #include "rewind/tensor/trace.h"
 #include "rewind/tensor/variable_watch.h"
@@ -58,6 +59,9 @@ std::vector<FunctionGraph::Operation> FunctionGraph::operations() const {
   return list;
 }
 std::string FunctionGraph::to_string() const { return graph_->to_string(); }
+std::string FunctionGraph::as_graph_def() const { return format::to_text(to_graph_def(*graph_)); }
+std::string FunctionGraph::as_graph_def_binary() const { return format::encode(to_graph_def(*graph_)); }
+std::string FunctionGraph::as_dot() const { return to_dot(*graph_); }
 
 // What runs: the graph compiled, and its differentiated forms by which inputs tapes follow.
 struct FunctionVariants {

@@ -42,6 +42,7 @@ class FunctionGraph {
   std::string as_graph_def() const;
   std::string as_graph_def_binary() const;
   std::string to_string() const;  // one line a node
+  std::string as_dot() const;     // a drawing for Graphviz
   const Graph& ir() const { return *graph_; }
 
  private:

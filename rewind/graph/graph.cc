@@ -1,5 +1,6 @@
 #include "rewind/graph/graph.h"
 
+#include <mutex>
 #include <unordered_map>
 
 #include "rewind/base/error.h"
@@ -146,6 +147,23 @@ std::string Graph::to_string() const {
   text += "  return (";
   for (size_t i = 0; i < outputs.size(); ++i) text += (i ? ", %" : "%") + std::to_string(outputs[i]);
   return text + ")\n";
+}
+
+namespace {
+std::mutex& attachment_mutex() {
+  static std::mutex mutex;
+  return mutex;
+}
+}  // namespace
+
+std::shared_ptr<const void> Graph::Attachment::get() const {
+  const std::lock_guard lock(attachment_mutex());
+  return value_;
+}
+std::shared_ptr<const void> Graph::Attachment::set(std::shared_ptr<const void> made) const {
+  const std::lock_guard lock(attachment_mutex());
+  if (!value_) value_ = std::move(made);
+  return value_;
 }
 
 std::vector<DType> Graph::input_types() const {

@@ -86,7 +86,26 @@ class Graph final : public FunctionBody {
   // One line a node: "%5 float32(2, 3) = MatMul(%1, %2) {transpose_b=true}".
   std::string to_string() const;
 
+  // What a later room made of this graph, kept beside it; copies of the graph start without. Thread-safe.
+  std::shared_ptr<const void> attachment() const { return attachment_.get(); }
+  // Sets it if there is none yet; gives what is there.
+  std::shared_ptr<const void> attach(std::shared_ptr<const void> made) const {
+    return attachment_.set(std::move(made));
+  }
+
  private:
+  class Attachment {
+   public:
+    Attachment() = default;
+    Attachment(const Attachment&) {}
+    Attachment& operator=(const Attachment&) { return *this; }
+    std::shared_ptr<const void> get() const;
+    std::shared_ptr<const void> set(std::shared_ptr<const void> made) const;
+
+   private:
+    mutable std::shared_ptr<const void> value_;
+  };
+  Attachment attachment_;
   std::vector<Node> nodes_;
   std::vector<GraphValue> values_;
 };

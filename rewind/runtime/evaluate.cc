@@ -1,5 +1,6 @@
 #include "rewind/runtime/evaluate.h"
 
+#include <atomic>
 #include <vector>
 
 #include "rewind/base/error.h"
@@ -27,7 +28,21 @@ struct Liveness {
   }
 };
 
-ValueList evaluate_body(const BodyRef& body, Inputs inputs) { return evaluate(graph_of(*body), inputs); }
+std::atomic<BodyRunner> g_body_runner{nullptr};
+thread_local int t_evaluating = 0;  // bodies inside a reference evaluation are evaluated too
+
+ValueList evaluate_body(const BodyRef& body, Inputs inputs) {
+  const BodyRunner runner = g_body_runner.load(std::memory_order_acquire);
+  if (!runner || t_evaluating > 0) return evaluate(graph_of(*body), inputs);
+  ValueList results;
+  runner(body, inputs, &results);
+  return results;
+}
+
+struct Evaluating {
+  Evaluating() { ++t_evaluating; }
+  ~Evaluating() { --t_evaluating; }
+};
 
 bool truth(const Value& v, const Op& op) {
   if (v.size != 1) fail_invalid(op.tag, "a condition must be one value: got shape " + v.shape.to_string());
@@ -74,7 +89,10 @@ void run_call(const Op& op, const Attrs& attrs, Inputs in, ValueList& outputs) {
 
 }  // namespace
 
+void set_body_runner(BodyRunner runner) { g_body_runner.store(runner, std::memory_order_release); }
+
 ValueList evaluate(const Graph& g, Inputs inputs) {
+  const Evaluating scope;
   RW_CHECK(inputs.size() == g.arguments.size());
   Liveness live(g);
   std::vector<Value> values(g.num_values());

@@ -13,6 +13,10 @@ namespace rw {
 // not run.
 ValueList evaluate(const Graph& graph, std::span<const Value* const> inputs);
 
+// Who runs the bodies of If, While and calls instead of evaluate(): the compiler, once it is there.
+using BodyRunner = void (*)(const BodyRef& body, std::span<const Value* const> inputs, ValueList* results);
+void set_body_runner(BodyRunner runner);
+
 void register_control_runtime_kernels();
 
 }  // namespace rw

@@ -29,7 +29,8 @@ int this_thread() {
 
 std::atomic<bool> g_profiling{false};
 
-// REWIND_PROFILE=cpu counts what this thread really ran: on a busy machine, with one thread, it is the better clock.
+// REWIND_PROFILE=cpu counts what this thread really ran: on a busy machine, with one thread, it is the better
+// clock.
 int64_t profile_clock() {
   static const bool cpu = [] {
     const char* kind = std::getenv("REWIND_PROFILE");

@@ -185,7 +185,8 @@ bool emit_group(const Graph& from, Grouping& grouping, int id, GraphCopy& copy, 
     for (size_t k = 0; k < node.inputs.size(); ++k) {
       const ValueId v = node.inputs[k];
       const Node* maker = from.producer(v);
-      if (int(k) == sizes && maker && maker->op->name == "Const" && !inner.has(v)) inner.node(from.value(v).node);
+      if (int(k) == sizes && maker && maker->op->name == "Const" && !inner.has(v))
+        inner.node(from.value(v).node);
       else bring_in(v);
     }
     inner.node(n);

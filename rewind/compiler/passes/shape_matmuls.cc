@@ -1,5 +1,6 @@
-// Batched products that are one product: a batch times one matrix is a taller matrix times it, and a sum of products
-// over the batch is a product over a longer inner axis. Transposes of the last two axes become flags.
+// Batched products that are one product: a batch times one matrix is a taller matrix times it, and a sum of
+// products over the batch is a product over a longer inner axis. Transposes of the last two axes become
+// flags.
 #include "rewind/compiler/passes/passes.h"
 #include "rewind/compiler/rewrite.h"
 #include "rewind/op/table.h"
@@ -12,7 +13,8 @@ ValueId reshape_to(Graph& g, ValueId x, const Shape& shape) {
   static const Op& op = find_op("Reshape");
   auto dims = std::make_shared<std::vector<int64_t>>(shape.begin(), shape.end());
   if (dims->empty()) dims->reserve(1);
-  const ValueId s = g.add_constant({DType::kInt64, Shape{shape.rank()}, std::shared_ptr<const void>(dims, dims->data())});
+  const ValueId s =
+      g.add_constant({DType::kInt64, Shape{shape.rank()}, std::shared_ptr<const void>(dims, dims->data())});
   return g.node(g.add_node(op, {}, std::vector<ValueId>{x, s})).outputs[0];
 }
 
@@ -58,7 +60,8 @@ class Shaping {
     const ValueId b = copy[n.inputs[1]];
     const Shape& out = from_.value(n.outputs[0]).shape;
     const Shape as = to.value(a).shape;
-    if (!out.fully_known() || !as.fully_known() || to.value(b).shape.rank() != 2 || flag(n, "adj_x") || as.rank() < 3)
+    if (!out.fully_known() || !as.fully_known() || to.value(b).shape.rank() != 2 || flag(n, "adj_x") ||
+        as.rank() < 3)
       return -1;
     if (out.num_elements() == 0) return -1;
     return reshape_to(to, matmul(to, reshape_to(to, a, flattened(as)), b, false, flag(n, "adj_y")), out);
@@ -68,10 +71,12 @@ class Shaping {
   ValueId sum_of_products(const Node& n, const GraphCopy& copy, Graph& to) {
     const Node* product = from_.producer(n.inputs[0]);
     const GraphValue& axes = from_.value(n.inputs[1]);
-    if (!product || !is_batch_matmul(*product) || uses_.count[size_t(n.inputs[0])] != 1 || !axes.known.data) return -1;
+    if (!product || !is_batch_matmul(*product) || uses_.count[size_t(n.inputs[0])] != 1 || !axes.known.data)
+      return -1;
     const Shape& a = from_.value(product->inputs[0]).shape;
     const Shape& b = from_.value(product->inputs[1]).shape;
-    if (!a.fully_known() || !b.fully_known() || !same_batch(a, b) || a.rank() < 3 || a.num_elements() == 0) return -1;
+    if (!a.fully_known() || !b.fully_known() || !same_batch(a, b) || a.rank() < 3 || a.num_elements() == 0)
+      return -1;
     if (!flag(*product, "adj_x") || flag(*product, "adj_y") || flag(n, "keep_dims")) return -1;
     std::vector<bool> summed(size_t(a.rank()), false);
     for (int64_t i = 0; i < axes.known.shape.num_elements(); ++i) {
@@ -99,7 +104,8 @@ class Shaping {
     return t->inputs[0];
   }
 
-  ValueId take_transposes(const Node& n, const GraphCopy& copy, Graph& to, const char* flag_a, const char* flag_b) {
+  ValueId take_transposes(const Node& n, const GraphCopy& copy, Graph& to, const char* flag_a,
+                          const char* flag_b) {
     const ValueId a = before_swap(to, copy[n.inputs[0]]);
     const ValueId b = before_swap(to, copy[n.inputs[1]]);
     if (a < 0 && b < 0) return -1;
