@@ -11,6 +11,7 @@
 #include "rewind/base/shape.h"
 #include "rewind/function/control_flow.h"
 #include "rewind/function/function.h"
+#include "rewind/function/functional.h"
 #include "rewind/function/while_loop.h"
 #include "rewind/module/module.h"
 #include "rewind/tensor/apply.h"

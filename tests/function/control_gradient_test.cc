@@ -358,6 +358,53 @@ TEST(ControlGradients, SmallTensorsThatATapeFollowsAreCaptured) {
   EXPECT_EQ(Tensor(tape.gradient(reduce_sum(y), w)).item<float>(), 8);
 }
 
+// A call of the function as a node: what graphs from elsewhere have.
+Tensor call_node(const ConcreteFunction& f, const Tensor& x, const char* op) {
+  const Graph& g = f.graph().ir();
+  std::vector<Tensor> inputs{x};
+  for (const Tensor& t : f.captured_inputs()) inputs.push_back(t);
+  return raw_op(op, inputs, {{"Tout", g.output_types()}, {"f", BodyRef(std::make_shared<Graph>(g))}})[0];
+}
+
+TEST(ControlGradients, Calls) {
+  auto cube = function([](Tensor x) { return reduce_sum(x * x * x); });
+  const auto f = cube.get_concrete_function(constant({1.0, 2.0}));
+  check([&](const Tensor& x) { return call_node(*f, x, "PartitionedCall") * reduce_sum(x); }, {0.5, -1});
+}
+
+TEST(ControlGradients, CallsThatReadVariables) {
+  Variable v(constant({0.5, -0.25}));
+  auto product = function([&](Tensor x) { return reduce_sum(x * v * v); });
+  const Tensor x = constant({2.0, 3.0});
+  const auto f = product.get_concrete_function(x);
+  auto gradient = function([&](Tensor t) {
+    GradientTape tape;
+    tape.watch(v);
+    const Tensor y = call_node(*f, t, "StatefulPartitionedCall");
+    return tape.gradient(y, v).tensor();
+  });
+  EXPECT_EQ(gradient(x).to_vector<float>(), (std::vector<float>{2, -1.5}));
+}
+
+TEST(ControlGradients, EffectsOutsideAFunctionAreNotRepeated) {
+  Variable v(constant(2.0));
+  auto branch = function([&](Tensor x) { return cond(x > 0.0, [&] { return x * v; }, [&] { return x; }); });
+  const Tensor x = constant(3.0);
+  const auto concrete = branch.get_concrete_function(x);
+  for (const Node& n : concrete->graph().ir().nodes()) {
+    if (n.op->name != "If") continue;
+    GradientTape tape;
+    tape.watch(x);
+    std::vector<Tensor> inputs{constant(true)};
+    for (const DType t : attr_as<BodyRef>(*n.op, n.attrs, "then_branch")->input_types())
+      inputs.push_back(t == DType::kResource ? v.handle() : x);
+    const Tensor y = raw_op("If", inputs, n.attrs)[0];
+    expect_error<UnimplementedError>([&] { tape.gradient(y, x); }, "would repeat their effects");
+    return;
+  }
+  FAIL() << "no branch in the graph";
+}
+
 TEST(ControlGradients, RawOpsRunEagerly) {
   auto body = function([](Tensor x) {
     return while_loop([](Tensor y) { return y < 50.0; }, [](Tensor y) { return y * y; }, x);
