@@ -11,11 +11,10 @@ namespace {
 
 // n rows of zeros with a one each, as an n x n matrix.
 Tensor identity_rows(int64_t n, DType dtype) {
-  const Tensor indices = [&] {
-    std::vector<int64_t> numbers(static_cast<size_t>(n));
-    for (size_t i = 0; i < numbers.size(); ++i) numbers[i] = int64_t(i);
-    return constant(numbers);
-  }();
+  const Tensor zero = constant(int64_t{0});
+  const Tensor end = constant(n);
+  const Tensor step = constant(int64_t{1});
+  const Tensor indices = apply_one(RW_OP("Range"), {&zero, &end, &step});
   const Tensor depth = constant(int32_t(n));
   const Tensor on = scalar_tensor(int64_t{1}, dtype);
   const Tensor off = scalar_tensor(int64_t{0}, dtype);

@@ -6,8 +6,8 @@
 
 #include "rewind/autodiff/batching.h"
 #include "rewind/autodiff/rule.h"
-#include "rewind/kernel/kernel.h"
 #include "rewind/function/control_rules.h"
+#include "rewind/kernel/kernel.h"
 #include "rewind/op/table.h"
 #include "rewind/tensor/variable.h"
 #include "tests/support/goldens.h"

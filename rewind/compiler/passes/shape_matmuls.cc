@@ -18,7 +18,41 @@ ValueId reshape_to(Graph& g, ValueId x, const Shape& shape) {
   return g.node(g.add_node(op, {}, std::vector<ValueId>{x, s})).outputs[0];
 }
 
+ValueId transposed(Graph& g, ValueId x) {
+  static const Op& op = find_op("Transpose");
+  static const auto* order = new std::vector<int32_t>{1, 0};
+  const ValueId perm = g.add_constant(
+      {DType::kInt32, Shape{2}, std::shared_ptr<const void>(std::shared_ptr<void>(), order->data())});
+  return g.node(g.add_node(op, {}, std::vector<ValueId>{x, perm})).outputs[0];
+}
+
+bool counts_up(const Graph& g, ValueId v, int64_t n) {
+  const GraphValue& value = g.value(v);
+  if (value.known.data) {
+    if (value.known.shape.num_elements() != n) return false;
+    for (int64_t i = 0; i < n; ++i)
+      if (known_element(value.known, i) != double(i)) return false;
+    return true;
+  }
+  const Node* p = g.producer(v);
+  return p && p->op->name == "Range" && value.shape == Shape{n} && known_splat(g.value(p->inputs[0]), 0) &&
+         known_splat(g.value(p->inputs[2]), 1);
+}
+
+// Rows of zeros with a one each, as jacobian seeds its backward pass.
+bool is_identity(const Graph& g, ValueId v) {
+  const Shape& shape = g.value(v).shape;
+  if (shape.rank() != 2 || shape[0] != shape[1]) return false;
+  const Node* p = g.producer(v);
+  while (p && p->op->view) p = g.producer(p->inputs[0]);
+  return p && p->op->name == "OneHot" && attr_as<int64_t>(*p->op, p->attrs, "axis") == -1 &&
+         known_splat(g.value(p->inputs[1]), double(shape[0])) && known_splat(g.value(p->inputs[2]), 1) &&
+         known_splat(g.value(p->inputs[3]), 0) && counts_up(g, p->inputs[0], shape[0]);
+}
+
 ValueId matmul(Graph& g, ValueId a, ValueId b, bool transpose_a, bool transpose_b) {
+  if (is_identity(g, a)) return transpose_b ? transposed(g, b) : b;
+  if (is_identity(g, b)) return transpose_a ? transposed(g, a) : a;
   static const Op& op = find_op("MatMul");
   const Attrs attrs{{"transpose_a", transpose_a}, {"transpose_b", transpose_b}};
   return g.node(g.add_node(op, attrs, std::vector<ValueId>{a, b})).outputs[0];
@@ -106,6 +140,10 @@ class Shaping {
 
   ValueId take_transposes(const Node& n, const GraphCopy& copy, Graph& to, const char* flag_a,
                           const char* flag_b) {
+    if (is_identity(to, copy[n.inputs[0]]) || is_identity(to, copy[n.inputs[1]]))
+      return n.op->name == "MatMul"
+                 ? matmul(to, copy[n.inputs[0]], copy[n.inputs[1]], flag(n, flag_a), flag(n, flag_b))
+                 : -1;
     const ValueId a = before_swap(to, copy[n.inputs[0]]);
     const ValueId b = before_swap(to, copy[n.inputs[1]]);
     if (a < 0 && b < 0) return -1;
