@@ -115,6 +115,13 @@ void ConcreteFunction::call(std::span<const Tensor> arguments, SmallVector<Tenso
 }
 
 std::vector<Tensor> ConcreteFunction::operator()(const std::vector<Tensor>& arguments) const {
+  for (size_t i = 0; i < arguments.size() && i < num_arguments_; ++i) {
+    const GraphValue& v = graph_->value(graph_->arguments[i]);
+    const Tensor& t = arguments[i];
+    if (t.dtype() == v.dtype && v.shape.compatible_with(t.shape())) continue;
+    fail_invalid(graph_->name, "argument " + std::to_string(i) + " must be " + inputs()[i].to_string() +
+                                   ": got " + TensorSpec{t.shape(), t.dtype()}.to_string());
+  }
   SmallVector<Tensor, 4> results;
   call(arguments, &results);
   return {results.begin(), results.end()};

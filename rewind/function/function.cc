@@ -47,9 +47,17 @@ std::string describe_argument(std::span<const uint64_t> words) {
   return "something";
 }
 
+// Of a tensor that stands for a TensorSpec, or for an argument of the function around.
+std::string argument_name(const Tensor& t) {
+  if (!is_symbol(t)) return {};
+  const auto& s = static_cast<const SymbolImpl&>(*t.impl());
+  const GraphValue& v = s.trace->graph().value(s.value);
+  return v.node < 0 ? s.trace->graph().argument_names[size_t(v.index)] : std::string();
+}
+
 std::vector<TensorSpec> specs_of(const TensorList& tensors) {
   std::vector<TensorSpec> specs;
-  for (const Tensor& t : tensors) specs.push_back({t.shape(), t.dtype()});
+  for (const Tensor& t : tensors) specs.push_back({t.shape(), t.dtype(), argument_name(t)});
   return specs;
 }
 
@@ -110,10 +118,12 @@ const FunctionCore::Entry* FunctionCore::look_up(const TraceKey& key, const Tens
   const std::lock_guard lock(mutex_);
   for (const auto& e : entries_)
     if (!e->general && e->key == key) return e.get();
-  for (const auto& e : entries_)
-    if (e->general && admits(e->specs, tensors) &&
-        (options_.input_signature || without_shapes(e->key) == without_shapes(key)))
-      return e.get();
+  std::optional<TraceKey> shapeless;
+  for (const auto& e : entries_) {
+    if (!e->general || !admits(e->specs, tensors)) continue;
+    if (!shapeless) shapeless = without_shapes(key);
+    if (without_shapes(e->key) == *shapeless) return e.get();
+  }
   return nullptr;
 }
 

@@ -122,7 +122,7 @@ class Function {
     const FunctionCore::Entry& entry = find<A...>(&tensors, args...);
     TensorList results;
     entry.concrete->call({tensors.data(), tensors.size()}, &results);
-    NestReader reader{results.data()};
+    [[maybe_unused]] NestReader reader{results.data()};
     if constexpr (!std::is_void_v<R>)
       return Nest<Result>::read(*std::any_cast<Result>(&entry.prototype), reader);
   }
@@ -143,7 +143,7 @@ class Function {
   template <class... A>
   const FunctionCore::Entry& find(TensorList* tensors, std::remove_reference_t<A>&... args) const {
     TraceKey key;
-    NestWriter writer{key, *tensors};
+    [[maybe_unused]] NestWriter writer{key, *tensors};  // of a function without arguments
     (detail::TracedArgument<A>::write(args, writer), ...);
     using R = std::invoke_result_t<F&, std::remove_reference_t<A>&...>;
     return core_->find(key, *tensors, tracer<detail::ResultOrNothing<R>>(args...));
@@ -157,12 +157,12 @@ class Function {
   template <class Result, class... A>
   auto tracer(A&... args) const {
     return [&](std::span<const Tensor> symbols, TensorList* results) -> std::any {
-      NestReader reader{symbols.data()};
+      [[maybe_unused]] NestReader reader{symbols.data()};
       // Braces fix the order of evaluation.
       std::tuple<decltype(detail::TracedArgument<A&>::read(args, reader))...> traced{
           detail::TracedArgument<A&>::read(args, reader)...};
       TraceKey unused;
-      NestWriter writer{unused, *results};
+      [[maybe_unused]] NestWriter writer{unused, *results};
       using R = std::invoke_result_t<F&, A&...>;
       if constexpr (std::is_void_v<R>) {
         std::apply([&](auto&... a) { std::invoke(*f_, a...); }, traced);

@@ -176,6 +176,7 @@ void fail_stale_symbol(const TensorImpl& impl) {
 }
 
 void fail_symbol_value(const TensorImpl& impl, const char* cure) {
+  if (!static_cast<const SymbolImpl&>(impl).trace->open()) fail_stale_symbol(impl);
   fail_precondition("tensor", describe_symbol(impl) + ", has no value while the function is traced; " + cure);
 }
 

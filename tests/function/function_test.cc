@@ -73,5 +73,38 @@ TEST(Function, StateInProgramOrder) {
   EXPECT_EQ(v.item<float>(), 210);
 }
 
+TEST(Function, OtherValuesAreOtherTracesUnderASignatureToo) {
+  auto f = function([](Tensor x, int k) { return reduce_sum(x) * double(k); },
+                    {.input_signature = std::vector<TensorSpec>{{{-1}, float32}}});
+  EXPECT_EQ(f(ones({3}), 1).item<float>(), 3);
+  EXPECT_EQ(f(ones({5}), 2).item<float>(), 10);
+  EXPECT_EQ(f(ones({4}), 2).item<float>(), 8);
+  EXPECT_EQ(f.tracing_count(), 2);
+}
+
+TEST(Function, AConcreteFunctionTakesOnlyItsKind) {
+  auto f = function([](Tensor x) { return x * 2.0; }, {.name = "twice"});
+  const auto concrete = f.get_concrete_function(TensorSpec{{-1, 2}, float32, "x"});
+  EXPECT_EQ(concrete->signature(),
+            "twice(TensorSpec(shape=(None, 2), dtype=float32, name='x')) -> "
+            "(TensorSpec(shape=(None, 2), dtype=float32))");
+  EXPECT_EQ((*concrete)({ones({3, 2})})[0].shape(), Shape({3, 2}));
+  EXPECT_THROW((*concrete)({ones({3, 3})}), InvalidArgumentError);
+  EXPECT_THROW((*concrete)({ones({3, 2}, float64)}), InvalidArgumentError);
+  EXPECT_THROW((*concrete)({}), InvalidArgumentError);
+}
+
+TEST(Function, ATracedTensorReadLaterSaysThatItIsTooLate) {
+  Tensor leaked;
+  auto f = function([&](Tensor x) { return leaked = x * 2.0; }, {.name = "leaky"});
+  f(constant(3.0));
+  try {
+    (void)leaked.item<float>();
+    FAIL();
+  } catch (const FailedPreconditionError& e) {
+    EXPECT_NE(std::string(e.what()).find("outside the trace"), std::string::npos) << e.what();
+  }
+}
+
 }  // namespace
 }  // namespace rw
