@@ -45,10 +45,10 @@ Fusible row_reduce(const Graph& g, const Node& n) {
   if (kept == rank) return {};
   for (int a = kept; a < rank; ++a)
     if (!reduced[size_t(a)]) return {};
-  // One row would be one thread's work.
+  // One row would be one thread's work; a row of one element is that element, also when it is -0.
   int64_t rows = 1;
   for (int a = 0; a < kept; ++a) rows *= x.shape[a];
-  if (rows < 2) return {};
+  if (rows < 2 || rows == x.shape.num_elements()) return {};
   return {FuseKind::kRowReduce, kept, attr_as<bool>(*n.op, n.attrs, "keep_dims")};
 }
 
@@ -75,6 +75,7 @@ Fusible fusible(const Graph& g, const Node& n) {
   const loop::ScalarOp* op = loop::find_scalar_op(name, in);
   if (!op || size_t(op->arity) != n.inputs.size() || op->out != out.dtype) return {};
   if (loop::divides_integers(name, in) && !divisor_is_safe(g, n)) return {};
+  if (name == "Pow" && !is_floating(in)) return {};  // refuses negative exponents
   return {FuseKind::kScalar};
 }
 

@@ -61,6 +61,12 @@ ValueId matmul(Graph& g, ValueId a, ValueId b, bool transpose_a, bool transpose_
 // (rows of all batches, columns).
 Shape flattened(const Shape& s) { return Shape{s.num_elements() / std::max<int64_t>(1, s.back()), s.back()}; }
 
+// MatMul has fewer types than BatchMatMulV2.
+bool has_matmul(DType dtype) {
+  static const AttrDef& types = *find_op("MatMul").find_attr("T");
+  return contains(types.allowed_types, dtype);
+}
+
 bool is_batch_matmul(const Node& n) { return n.op->name == "BatchMatMulV2" || n.op->name == "BatchMatMul"; }
 bool flag(const Node& n, const char* name) { return attr_as<bool>(*n.op, n.attrs, name); }
 
@@ -97,7 +103,7 @@ class Shaping {
     if (!out.fully_known() || !as.fully_known() || to.value(b).shape.rank() != 2 || flag(n, "adj_x") ||
         as.rank() < 3)
       return -1;
-    if (out.num_elements() == 0) return -1;
+    if (out.num_elements() == 0 || as.num_elements() == 0 || !has_matmul(to.value(a).dtype)) return -1;
     return reshape_to(to, matmul(to, reshape_to(to, a, flattened(as)), b, false, flag(n, "adj_y")), out);
   }
 
@@ -111,6 +117,7 @@ class Shaping {
     const Shape& b = from_.value(product->inputs[1]).shape;
     if (!a.fully_known() || !b.fully_known() || !same_batch(a, b) || a.rank() < 3 || a.num_elements() == 0)
       return -1;
+    if (b.num_elements() == 0 || !has_matmul(from_.value(product->inputs[0]).dtype)) return -1;
     if (!flag(*product, "adj_x") || flag(*product, "adj_y") || flag(n, "keep_dims")) return -1;
     std::vector<bool> summed(size_t(a.rank()), false);
     for (int64_t i = 0; i < axes.known.shape.num_elements(); ++i) {
