@@ -311,7 +311,8 @@ HostTensor to_host(const Value& v) { return {v.dtype, v.shape, {std::make_shared
 
 }  // namespace
 
-std::vector<HostTensor> run_graph(const Graph& graph, const std::vector<HostTensor>& feeds) {
+std::vector<HostTensor> run_graph(const Graph& graph, const std::vector<HostTensor>& feeds,
+                                  const GraphRun& run) {
   RW_CHECK(feeds.size() == graph.arguments.size());
   std::vector<Value> values;
   std::vector<VariableCell*> cells;
@@ -326,7 +327,7 @@ std::vector<HostTensor> run_graph(const Graph& graph, const std::vector<HostTens
   std::vector<const Value*> pointers;
   for (const Value& v : values) pointers.push_back(&v);
   std::vector<HostTensor> results;
-  for (const Value& v : evaluate(graph, pointers))
+  for (const Value& v : run ? run(pointers) : evaluate(graph, pointers))
     if (v.dtype != DType::kResource) results.push_back(to_host(v));
   for (VariableCell* cell : cells) results.push_back(to_host(cell->value));
   return results;

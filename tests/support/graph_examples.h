@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "rewind/graph/graph.h"
+#include "rewind/runtime/eager.h"
 
 namespace rw::test {
 
@@ -21,8 +22,11 @@ const std::vector<GraphExample>& graph_examples();
 template <class T>
 HostTensor host(std::vector<int64_t> dims, std::vector<T> values);
 
-// The outputs, and behind them the values of the variables after the run.
-std::vector<HostTensor> run_graph(const Graph& graph, const std::vector<HostTensor>& feeds);
+// The outputs, and behind them the values of the variables after the run. By the reference evaluator, or by
+// what is given.
+using GraphRun = std::function<ValueList(std::span<const Value* const> inputs)>;
+std::vector<HostTensor> run_graph(const Graph& graph, const std::vector<HostTensor>& feeds,
+                                  const GraphRun& run = {});
 
 bool same_bits(const HostTensor& a, const HostTensor& b);
 
