@@ -87,7 +87,7 @@ struct TracedArgument {
     } else {
       static_assert(std::is_lvalue_reference_v<A>,
                     "objects are known by their address: pass them by reference");
-      Nest<const void*>::write(&a, w);
+      Nest<const T*>::write(&a, w);
     }
   }
   static decltype(auto) read(std::remove_reference_t<A>& a, NestReader& r) {

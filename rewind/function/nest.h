@@ -230,18 +230,20 @@ struct Nest<std::pair<A, B>> {
   }
 };
 
-// Objects: the same object, the same trace.
+// Objects: the same object, the same trace. Modules have a number; others are known by their address, so they
+// must live as long as they are passed.
 template <class T>
 struct Nest<T*> {
   static void write(T* object, NestWriter& w) {
     w.key.add(TraceKey::kObject, 0);
-    w.key.add(reinterpret_cast<uint64_t>(object));
+    if constexpr (requires { object->identity(); }) w.key.add(object ? object->identity() : 0);
+    else w.key.add(reinterpret_cast<uint64_t>(object));
   }
   static T* read(T* like, NestReader&) { return like; }
 };
 template <class T>
 struct Nest<std::shared_ptr<T>> {
-  static void write(const std::shared_ptr<T>& s, NestWriter& w) { Nest<const void*>::write(s.get(), w); }
+  static void write(const std::shared_ptr<T>& s, NestWriter& w) { Nest<const T*>::write(s.get(), w); }
   static std::shared_ptr<T> read(const std::shared_ptr<T>& like, NestReader&) { return like; }
 };
 

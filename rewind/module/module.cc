@@ -3,6 +3,7 @@
 #include <cxxabi.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cctype>
 #include <cstdlib>
 #include <set>
@@ -59,6 +60,11 @@ std::string ChildCollector::next_name(std::string_view* names) {
   while (!name.empty() && (name.back() == ' ' || name.back() == '_' || name.back() == '\n'))
     name.remove_suffix(1);
   return std::string(name);
+}
+
+Module::Identity::Identity() {
+  static std::atomic<uint64_t> count{0};
+  number = ++count;
 }
 
 Module::Module(std::string name) : name_(std::move(name)) {}

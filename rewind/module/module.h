@@ -97,8 +97,19 @@ class Module {
 
   virtual void visit_members(ChildCollector& collector) { (void)collector; }
 
+  // A number that no other module gets, not even one that later lies at the same address; a copy has its own.
+  uint64_t identity() const { return identity_.number; }
+
  private:
+  struct Identity {
+    Identity();
+    Identity(const Identity&) : Identity() {}
+    Identity& operator=(const Identity&) { return *this; }
+    uint64_t number;
+  };
+
   mutable std::string name_;
+  Identity identity_;
 };
 
 }  // namespace rw

@@ -106,5 +106,23 @@ TEST(Function, ATracedTensorReadLaterSaysThatItIsTooLate) {
   }
 }
 
+struct Scale : Module {
+  Variable w;
+  explicit Scale(double factor) : w(factor) {}
+  RW_TRACK(w)
+};
+
+TEST(Function, ANewModuleAtAnOldAddressIsAnother) {
+  auto f = function([](const Scale& scale, const Tensor& x) { return x * scale.w; });
+  auto g = function([](const std::shared_ptr<Scale>& scale, const Tensor& x) { return x * scale->w; });
+  for (const double factor : {2.0, 3.0, 4.0}) {
+    const Scale scale(factor);
+    EXPECT_EQ(f(scale, constant(1.0)).item<float>(), factor);
+    EXPECT_EQ(f(scale, constant(2.0)).item<float>(), 2 * factor);
+    EXPECT_EQ(g(std::make_shared<Scale>(factor), constant(1.0)).item<float>(), factor);
+  }
+  EXPECT_EQ(f.tracing_count(), 3);
+}
+
 }  // namespace
 }  // namespace rw
