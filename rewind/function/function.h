@@ -5,7 +5,7 @@
 //   auto step = rw::function([&](rw::Tensor x) { return rw::tanh(rw::matmul(x, w)); });
 //   rw::Tensor y = step(x);
 //
-// A kind is: dtype, shape and device of tensors, the value of numbers and strings, the identity of objects.
+// A kind is: dtype and shape of tensors, the value of numbers and strings, the identity of objects.
 // Functions are called from any number of threads; each function() has its own traces.
 #pragma once
 
