@@ -32,20 +32,6 @@ int64_t product(std::span<const int64_t> sizes) {
   return n;
 }
 
-bool is_costly(const Op& op) {
-  static constexpr std::string_view kCheap[] = {"AddV2",      "Add",          "Sub",
-                                                "Mul",        "Neg",          "Maximum",
-                                                "Minimum",    "Relu",         "ReluGrad",
-                                                "Abs",        "Square",       "SelectV2",
-                                                "Cast",       "Less",         "LessEqual",
-                                                "Greater",    "GreaterEqual", "Equal",
-                                                "NotEqual",   "LogicalAnd",   "LogicalOr",
-                                                "LogicalNot", "BroadcastTo",  "ZerosLike",
-                                                "OnesLike",   "Fill",         "SquaredDifference",
-                                                "Sign"};
-  return std::find(std::begin(kCheap), std::end(kCheap), op.name) == std::end(kCheap);
-}
-
 class LoopBuilding {
  public:
   explicit LoopBuilding(const Graph& body) : g_(body) {}
@@ -211,7 +197,7 @@ class LoopBuilding {
       const int when = stage_[size_t(out)] - (reduces ? 1 : 0);
       for (const ValueId v : n.inputs) read_in[size_t(v)] = std::max(read_in[size_t(v)], when);
       if (is_row_value(out)) continue;
-      bool c = n.op->name != "Const" && is_costly(*n.op);
+      bool c = n.op->name != "Const" && !is_cheap(*n.op);
       for (const ValueId v : n.inputs) c |= costly[size_t(v)] != 0;
       costly[size_t(out)] = c;
     }
@@ -415,7 +401,7 @@ class LoopBuilding {
     Var x;
     if (stage_[size_t(v)] < stage_now_ && scratch_of_[size_t(v)] >= 0)
       x = builder_.load(scratch_of_[size_t(v)], at_.back());
-    else if (stage_[size_t(v)] < stage_now_ && is_output_[size_t(v)] && is_costly(*maker->op))
+    else if (stage_[size_t(v)] < stage_now_ && is_output_[size_t(v)] && !is_cheap(*maker->op))
       x = builder_.load(buffer_of_[size_t(v)], place(dense_steps(v), true));
     else x = compute(*maker, size_t(gv.node), !whole);
     return made_[key] = x;

@@ -2,6 +2,7 @@
 
 #include <string_view>
 #include <unordered_map>
+#include <unordered_set>
 
 #include "rewind/compiler/loop/scalar_ops.h"
 #include "rewind/compiler/rewrite.h"
@@ -53,6 +54,15 @@ Fusible row_reduce(const Graph& g, const Node& n) {
 }
 
 }  // namespace
+
+bool is_cheap(const Op& op) {
+  static const auto* names = new std::unordered_set<std::string_view>{
+      "AddV2",      "Add",         "Sub",          "Mul",      "Neg",      "Maximum",    "Minimum",
+      "Relu",       "ReluGrad",    "Abs",          "Square",   "SelectV2", "Cast",       "Less",
+      "LessEqual",  "Greater",     "GreaterEqual", "Equal",    "NotEqual", "LogicalAnd", "LogicalOr",
+      "LogicalNot", "BroadcastTo", "ZerosLike",    "OnesLike", "Fill",     "Sign",       "SquaredDifference"};
+  return names->contains(op.name);
+}
 
 RowReduction row_reduction(const Op& op) { return reductions().at(op.name); }
 

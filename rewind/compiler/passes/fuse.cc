@@ -3,6 +3,7 @@
 // soon as a node outside reads from it. This is linear, can make no cycle, and cuts repeated structure at the
 // same places, so that equal groups give equal kernels.
 #include <algorithm>
+#include <map>
 
 #include "rewind/compiler/build_loops.h"
 #include "rewind/compiler/fusible.h"
@@ -14,6 +15,7 @@ namespace rw {
 namespace {
 
 constexpr int kMostNodes = 96;
+constexpr int kDeepestCopy = 3;
 constexpr size_t kMostBuffers = 28;  // inputs of a group; outputs come on top
 
 struct Group {
@@ -62,10 +64,93 @@ class Grouping {
   }
   bool read_outside(ValueId v) const { return outside_[size_t(v)] != 0; }
 
+  // Cheap values that only other groups read are not stored: each of those makes them again from values that
+  // are stored anyway.
+  void find_copies() {
+    remade_.assign(g_.num_values(), 0);
+    const std::vector<uint8_t> fit = values_that_groups_could_remake();
+    for (size_t i = 0; i < g_.nodes().size(); ++i) {
+      const Node& n = g_.nodes()[i];
+      if (n.outputs.size() != 1) continue;
+      const size_t v = size_t(n.outputs[0]);
+      if (!fit[v] || fusible(g_, n).kind != FuseKind::kScalar || !is_cheap(*n.op)) continue;
+      int depth = 0;
+      bool ready = true;
+      for (const ValueId u : n.inputs) {
+        depth = std::max<int>(depth, remade_[size_t(u)]);
+        ready &= remade_[size_t(u)] > 0 || stored(u);
+      }
+      if (ready && depth < kDeepestCopy) remade_[v] = uint8_t(depth + 1);
+    }
+    for (size_t v = 0; v < remade_.size(); ++v)
+      if (remade_[v]) outside_[v] = 0;
+    for (size_t i = 0; i < g_.nodes().size(); ++i) {
+      const int home = group_of_node(NodeId(i));
+      if (home < 0 || !uses_.needed[i] || find(home) != home) continue;
+      for (const ValueId v : g_.nodes()[i].inputs)
+        if (remade_[size_t(v)] && group_at(v) != home) add_copy(home, v);
+    }
+  }
+  void forget_copies() {
+    copies_.clear();
+    find_outside_readers();
+  }
+  std::vector<int> groups_with_copies() const {
+    std::vector<int> list;
+    for (const auto& [group, nodes] : copies_) list.push_back(group);
+    return list;
+  }
+  std::vector<NodeId> nodes_with_copies(int id) const {
+    std::vector<NodeId> all = groups_[size_t(id)].nodes;
+    if (const auto it = copies_.find(id); it != copies_.end()) {
+      all.insert(all.end(), it->second.begin(), it->second.end());
+      std::sort(all.begin(), all.end());
+    }
+    return all;
+  }
+
  private:
   int find(int i) {
     while (parent_[size_t(i)] != i) i = parent_[size_t(i)] = parent_[size_t(parent_[size_t(i)])];
     return i;
+  }
+
+  // Whether the value is in memory when a group behind it runs.
+  bool stored(ValueId v) {
+    if (g_.value(v).node < 0 || outside_[size_t(v)]) return true;
+    const int home = group_at(v);
+    return home < 0 || groups_[size_t(home)].nodes.size() < 2;
+  }
+
+  // Values of groups that are read outside, but only by groups over the same elements.
+  std::vector<uint8_t> values_that_groups_could_remake() {
+    std::vector<uint8_t> fit(g_.num_values(), 0);
+    for (size_t v = 0; v < fit.size(); ++v) {
+      const int home = group_at(ValueId(v));
+      fit[v] = outside_[v] && home >= 0 && groups_[size_t(home)].nodes.size() >= 2;
+    }
+    for (const ValueId v : g_.outputs) fit[size_t(v)] = 0;
+    for (size_t i = 0; i < g_.nodes().size(); ++i) {
+      if (!uses_.needed[i]) continue;
+      const int home = group_of_node(NodeId(i));
+      for (const ValueId v : g_.nodes()[i].inputs) {
+        if (!fit[size_t(v)] || group_at(v) == home) continue;
+        if (home < 0 || groups_[size_t(home)].nodes.size() < 2 ||
+            !(groups_[size_t(home)].domain == g_.value(v).shape))
+          fit[size_t(v)] = 0;
+      }
+    }
+    return fit;
+  }
+
+  void add_copy(int home, ValueId v) {
+    std::vector<NodeId>& list = copies_[home];
+    const NodeId maker = g_.value(v).node;
+    if (std::find(list.begin(), list.end(), maker) != list.end()) return;
+    list.push_back(maker);
+    for (const ValueId u : g_.node(maker).inputs) {
+      if (remade_[size_t(u)] && group_at(u) != home) add_copy(home, u);
+    }
   }
 
   static bool is_row_shape(const Shape& domain, int kept, const Shape& s) {
@@ -158,16 +243,21 @@ class Grouping {
   std::vector<int> parent_;
   std::vector<Group> groups_;
   std::vector<uint8_t> outside_;  // by value
+  std::vector<uint8_t>
+      remade_;  // by value: how deep the chain of values is that a reader makes again; 0: not
+  std::map<int, std::vector<NodeId>> copies_;  // by group: nodes of others that it runs too
 };
 
-// The group as a node whose function it is; false when it does not go into one nest of loops.
-bool emit_group(const Graph& from, Grouping& grouping, int id, GraphCopy& copy, Graph& to) {
-  static const Op& fused = find_op("_Fused");
-  const Group& group = grouping.group(id);
-  auto body = std::make_shared<Graph>();
-  body->name = "fused";
-  GraphCopy inner(from, *body);
-  std::vector<ValueId> inputs;
+// A group as a function, and what it stands for in the graph.
+struct Body {
+  std::shared_ptr<Graph> graph = std::make_shared<Graph>();
+  std::vector<ValueId> inputs, results;  // values of the graph it is cut from
+};
+
+Body body_of(const Graph& from, Grouping& grouping, int id) {
+  Body body;
+  body.graph->name = "fused";
+  GraphCopy inner(from, *body.graph);
   auto bring_in = [&](ValueId v) {
     if (inner.has(v)) return;
     const Node* maker = from.producer(v);
@@ -176,9 +266,9 @@ bool emit_group(const Graph& from, Grouping& grouping, int id, GraphCopy& copy, 
       return;
     }
     inner.argument(v);
-    inputs.push_back(copy[v]);
+    body.inputs.push_back(v);
   };
-  for (const NodeId n : group.nodes) {
+  for (const NodeId n : grouping.nodes_with_copies(id)) {
     const Node& node = from.node(n);
     // Sizes of a spread are in its shape: they are no operand.
     const int sizes = node.op->name == "BroadcastTo" ? 1 : node.op->name == "Fill" ? 0 : -1;
@@ -191,21 +281,31 @@ bool emit_group(const Graph& from, Grouping& grouping, int id, GraphCopy& copy, 
     }
     inner.node(n);
   }
-  // Results: values that somebody outside reads.
-  std::vector<ValueId> results;
-  std::vector<DType> dtypes;
-  std::vector<Shape> shapes;
-  for (const NodeId n : group.nodes) {
+  for (const NodeId n : grouping.group(id).nodes) {
     const ValueId v = from.node(n).outputs[0];
     if (!grouping.read_outside(v)) continue;
-    results.push_back(v);
-    body->outputs.push_back(inner[v]);
+    body.results.push_back(v);
+    body.graph->outputs.push_back(inner[v]);
+  }
+  return body;
+}
+
+// The group as a node whose function it is; false when it does not go into one nest of loops.
+bool emit_group(const Graph& from, Grouping& grouping, int id, GraphCopy& copy, Graph& to) {
+  static const Op& fused = find_op("_Fused");
+  const Body body = body_of(from, grouping, id);
+  if (!build_loops(*body.graph)) return false;
+  std::vector<ValueId> inputs;
+  std::vector<DType> dtypes;
+  std::vector<Shape> shapes;
+  for (const ValueId v : body.inputs) inputs.push_back(copy[v]);
+  for (const ValueId v : body.results) {
     dtypes.push_back(from.value(v).dtype);
     shapes.push_back(from.value(v).shape);
   }
-  if (!build_loops(*body)) return false;
-  const NodeId made = to.add_node(fused, {{"f", BodyRef(body)}, {"Tout", dtypes}}, inputs, dtypes, shapes);
-  for (size_t k = 0; k < results.size(); ++k) copy.set(results[k], to.node(made).outputs[k]);
+  const NodeId made =
+      to.add_node(fused, {{"f", BodyRef(body.graph)}, {"Tout", dtypes}}, inputs, dtypes, shapes);
+  for (size_t k = 0; k < body.results.size(); ++k) copy.set(body.results[k], to.node(made).outputs[k]);
   return true;
 }
 
@@ -215,6 +315,12 @@ Graph fuse(const Graph& from) {
   Grouping grouping(from);
   grouping.run();
   grouping.find_outside_readers();
+  grouping.find_copies();
+  for (const int g : grouping.groups_with_copies()) {
+    if (build_loops(*body_of(from, grouping, g).graph)) continue;
+    grouping.forget_copies();
+    break;
+  }
   return rewrite(from, [&](NodeId id, GraphCopy& copy, Graph& to) {
     const int g = grouping.group_of_node(id);
     if (g < 0 || grouping.group(g).nodes.size() < 2) {

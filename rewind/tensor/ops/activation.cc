@@ -28,7 +28,8 @@ Tensor crelu(const Operand& features, int axis) {
 
 Tensor gelu(const Operand& features, bool approximate) {
   const Tensor& x = features.tensor();
-  if (approximate) return 0.5 * x * (1.0 + tanh(0.7978845608028654 * (x + 0.044715 * pow(x, 3))));
+  // The cube as a product: a power costs as much as the tanh.
+  if (approximate) return 0.5 * x * (1.0 + tanh(0.7978845608028654 * (x + 0.044715 * (x * x * x))));
   return 0.5 * x * (1.0 + math::erf(x / 1.4142135623730951));
 }
 
