@@ -4,6 +4,7 @@
 #include "rewind/base/error.h"
 #include "rewind/tensor/apply.h"
 #include "rewind/tensor/thread_state.h"
+#include "rewind/tensor/trace.h"
 
 namespace rw {
 
@@ -12,6 +13,45 @@ CustomOutputs::operator Tensor() const {
     fail_invalid("custom_gradient",
                  "the function has " + std::to_string(list_.size()) + " outputs; index them");
   return list_[0];
+}
+
+// In a trace the gradient function becomes a graph beside its node, so that whoever runs or differentiates
+// the graph later finds it.
+static std::vector<Tensor> trace_custom_gradient(const std::vector<Tensor>& outputs,
+                                                 const std::vector<Tensor>& inputs,
+                                                 const CustomBackward& backward) {
+  const auto trace = Ref<Trace>::adopt(new Trace("custom_gradient"));
+  trace->part_of_outer = true;
+  std::vector<int64_t> given;
+  {
+    const TraceScope scope(*trace);
+    std::vector<Gradient> seeds;
+    for (const Tensor& t : outputs) seeds.emplace_back(trace->add_argument(t.dtype(), t.shape()));
+    const std::vector<Gradient> grads = backward(seeds);
+    if (grads.size() != inputs.size()) {
+      fail_invalid("custom_gradient",
+                   "the gradient function must return one gradient per input: it returned " +
+                       std::to_string(grads.size()) + " for " + std::to_string(inputs.size()) + " inputs");
+    }
+    std::vector<Tensor> results;
+    for (size_t i = 0; i < grads.size(); ++i) {
+      if (grads[i].none()) continue;
+      given.push_back(int64_t(i));
+      results.push_back(grads[i].tensor());
+    }
+    trace->finish(results);
+  }
+  std::vector<Tensor> values = outputs;
+  values.insert(values.end(), inputs.begin(), inputs.end());
+  values.insert(values.end(), trace->captures().begin(), trace->captures().end());
+  std::vector<DType> types;
+  for (const Tensor& t : outputs) types.push_back(t.dtype());
+  const Tensors result = rw::apply(RW_OP("_CustomGradient"), values,
+                                   {{"Tout", types},
+                                    {"num_inputs", int64_t(inputs.size())},
+                                    {"given", given},
+                                    {"grad", BodyRef(trace->graph_ref())}});
+  return {result.begin(), result.end()};
 }
 
 std::vector<Tensor> apply_custom_gradient(const std::function<WithGradient(const std::vector<Tensor>&)>& f,
@@ -45,6 +85,7 @@ std::vector<Tensor> apply_custom_gradient(const std::function<WithGradient(const
     }
     return gradient(dense);
   };
+  if (thread_state().trace) return trace_custom_gradient(result.outputs, all, backward);
   const int depth = thread_state().depth;
   for (Recorder* r = thread_state().recorders; r; r = r->outer)
     if (r->depth == depth && !r->paused) r->record_custom(all, result.outputs, backward);

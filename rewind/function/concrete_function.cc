@@ -2,6 +2,7 @@
 
 #include "rewind/autodiff/gradient.h"
 #include "rewind/base/error.h"
+#include "rewind/compiler/rewrite.h"
 #include "rewind/function/call_gradient.h"
 #include "rewind/function/control_rules.h"
 #include "rewind/function/graph_runner.h"
@@ -59,8 +60,22 @@ std::vector<FunctionGraph::Operation> FunctionGraph::operations() const {
   return list;
 }
 std::string FunctionGraph::to_string() const { return graph_->to_string(); }
-std::string FunctionGraph::as_graph_def() const { return format::to_text(to_graph_def(*graph_)); }
-std::string FunctionGraph::as_graph_def_binary() const { return format::encode(to_graph_def(*graph_)); }
+// TensorFlow has no word for a gradient of the user's own: the value alone goes out.
+static Graph for_export(const Graph& graph) {
+  return rewrite(graph, [&](NodeId id, GraphCopy& copy, Graph&) {
+    const Node& n = graph.node(id);
+    if (n.op->name != "_CustomGradient") {
+      copy.node(id);
+      return;
+    }
+    for (size_t k = 0; k < n.outputs.size(); ++k) copy.set(n.outputs[k], copy[n.inputs[k]]);
+  });
+}
+
+std::string FunctionGraph::as_graph_def() const { return format::to_text(to_graph_def(for_export(*graph_))); }
+std::string FunctionGraph::as_graph_def_binary() const {
+  return format::encode(to_graph_def(for_export(*graph_)));
+}
 std::string FunctionGraph::as_dot() const { return to_dot(*graph_); }
 
 // What runs: the graph compiled, and its differentiated forms by which inputs tapes follow.

@@ -72,9 +72,24 @@ void call_shape(ShapeContext& ctx) {
   set_outputs(ctx, body->output_shapes());
 }
 
+// The outputs are the first inputs.
+void pass_first(ShapeContext& ctx) {
+  if (ctx.num_outputs() > ctx.num_inputs()) ctx.fail("there must be an input for each output");
+  for (int i = 0; i < ctx.num_outputs(); ++i) ctx.output(i, ctx.input(i));
+}
+
 }  // namespace
 
 void register_control_ops(OpTable& t) {
+  // A function with a derivative of its own, in a trace. values: the results, the function's inputs, and what
+  // the gradient function captured. grad takes the gradients of the results and the captures; it gives
+  // gradients of those inputs that `given` lists.
+  t.add(
+       "_CustomGradient(values: Tin) -> (output: Tout); Tin: list(type) >= 1; Tout: list(type) >= 0; "
+       "num_inputs: int >= 0; given: list(int) >= 0; grad: func")
+      .shape(pass_first)
+      .runtime()
+      .tag("custom_gradient");
   // The compiler's own: a group of ops that run as one loop nest. The body is what it means.
   t.add("_Fused(args: Tin) -> (output: Tout); Tin: list(type) >= 0; Tout: list(type) >= 0; f: func")
       .shape(call_shape)

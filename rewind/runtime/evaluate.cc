@@ -83,6 +83,11 @@ void run_while(const Op& op, const Attrs& attrs, Inputs in, ValueList& outputs) 
   }
 }
 
+void pass_first(const Op& op, const Attrs& attrs, Inputs in, ValueList& outputs) {
+  for (size_t i = 0; i < attr_as<std::vector<DType>>(op, attrs, "Tout").size(); ++i)
+    outputs.push_back(*in[i]);
+}
+
 void run_call(const Op& op, const Attrs& attrs, Inputs in, ValueList& outputs) {
   outputs = evaluate_body(attr_as<BodyRef>(op, attrs, "f"), in);
 }
@@ -122,6 +127,7 @@ void register_control_runtime_kernels() {
     register_runtime_kernel(p + "While", run_while);
   }
   register_runtime_kernel("_Fused", run_call);
+  register_runtime_kernel("_CustomGradient", pass_first);
   register_runtime_kernel("PartitionedCall", run_call);
   register_runtime_kernel("StatefulPartitionedCall", run_call);
 }
