@@ -4,6 +4,8 @@
 #include <cerrno>
 #include <cstdlib>
 
+#include <cmath>
+
 #include "rewind/base/dispatch.h"
 #include "rewind/kernel/cpu/value_text.h"
 #include "rewind/kernel/kernel.h"
@@ -53,6 +55,9 @@ std::string formatted(const std::string& pattern, A... args) {
   return longer;
 }
 
+// The sign of a NaN is not part of a result: it depends on the instruction that made it.
+double without_nan_sign(double x) { return x != x ? std::copysign(x, 1.0) : x; }
+
 void as_string(KernelContext& ctx) {
   const View& in = ctx.in(0);
   const NumberFormat format(ctx);
@@ -70,7 +75,7 @@ void as_string(KernelContext& ctx) {
                       else if constexpr (std::is_same_v<T, std::string>)
                         out[i] = format.width > -1 ? formatted(pattern, x[i].c_str()) : x[i];
                       else if constexpr (is_float_element<T>)
-                        out[i] = formatted(pattern, double(static_cast<Compute<T>>(x[i])));
+                        out[i] = formatted(pattern, without_nan_sign(double(static_cast<Compute<T>>(x[i]))));
                       else if constexpr (std::is_signed_v<T>)
                         out[i] = formatted(pattern, static_cast<long long>(x[i]));
                       else out[i] = formatted(pattern, static_cast<unsigned long long>(x[i]));
