@@ -15,8 +15,9 @@ using loop::Var;
 // A value in the kernel: a number, or an array that stays where it is.
 struct Held {
   Var number = -1;
-  int32_t array = -1;  // buffer
-  int64_t size = 0;    // of the array
+  int32_t array = -1;            // buffer
+  int64_t size = 0;              // of the array
+  int64_t least = 0, most = -1;  // bounds of an integer, where they are known (least <= most)
 };
 using HeldList = std::vector<Held>;
 
@@ -41,6 +42,8 @@ class ScalarBuilding {
       const int64_t size = in.shape.num_elements();
       const int32_t buffer = b_.in(in.dtype, size);
       inputs.push_back(is_scalar(in) ? Held{} : Held{-1, buffer, size});
+      if (is_scalar(in) && in.known.data && is_integer(in.dtype))
+        inputs.back().least = inputs.back().most = int64_t(known_element(in.known, 0));
     }
     std::vector<int32_t> out;
     for (size_t k = 0; k < n.outputs.size(); ++k) {
@@ -108,16 +111,42 @@ class ScalarBuilding {
     auto now = [&] {
       HeldList state = in;
       for (size_t i = 0; i < in.size(); ++i)
-        if (changes[i]) state[i].number = b_.get(locals[i]);
+        if (changes[i]) state[i] = {b_.get(locals[i])};
+      return state;
+    };
+    auto inside = [&] {
+      HeldList state = now();
+      for (size_t i = 0; i < in.size(); ++i)
+        if (changes[i]) bound_counter(*cond, *body, i, in[i], &state[i]);
       return state;
     };
     b_.while_loop([&] { return graph(*cond, now()).at(0).number; },
                   [&] {
-                    const HeldList next = graph(*body, now());
+                    const HeldList next = graph(*body, inside());
                     for (size_t i = 0; i < in.size(); ++i)
                       if (changes[i]) b_.set(locals[i], next[i].number);
                   });
     return now();
+  }
+
+  // A variable that starts at a known number, grows by a constant and is below a limit whenever the body
+  // runs.
+  static void bound_counter(const Graph& cond, const Graph& body, size_t i, const Held& start,
+                            Held* counter) {
+    const Node* step = body.producer(body.outputs[i]);
+    const Node* test = cond.producer(cond.outputs[0]);
+    if (start.least > start.most || !step || !test || test->op->name != "Less" ||
+        test->inputs[0] != cond.arguments[i])
+      return;
+    if (step->op->name != "AddV2" || step->inputs[0] != body.arguments[i]) return;
+    const GraphValue& by = body.value(step->inputs[1]);
+    const GraphValue& limit = cond.value(test->inputs[1]);
+    if (!by.known.data || known_element(by.known, 0) < 0 || !limit.known.data) return;
+    // Below the limit before the step, and no step leads past the type's end.
+    const double last = known_element(limit.known, 0) + known_element(by.known, 0);
+    if (last > 2147483647.0) return;
+    counter->least = start.least;
+    counter->most = int64_t(known_element(limit.known, 0)) - 1;
   }
 
   HeldList if_node(const Node& n, const HeldList& in) {
@@ -184,6 +213,8 @@ class ScalarBuilding {
     need(in[0].array >= 0 && in[1].number >= 0 && axis.known.data && known_element(axis.known, 0) == 0);
     need(attr_as<int64_t>(*n.op, n.attrs, "batch_dims") == 0);
     const Var i = b_.cast(in[1].number, DType::kInt64);
+    if (in[1].least <= in[1].most && in[1].least >= 0 && in[1].most < in[0].size)
+      return {b_.load(in[0].array, loop::dynamic(i)), -1, 0};
     const Var below = b_.op("Less", {i, b_.constant<int64_t>(0)});
     const Var above = b_.op("GreaterEqual", {i, b_.constant<int64_t>(in[0].size)});
     fail_if(b_.op("LogicalOr", {below, above}),

@@ -12,7 +12,7 @@
 namespace rw {
 namespace {
 
-enum class Runs : uint8_t { kNot, kAlias, kConstant, kKernel, kRead, kEager, kNative };
+enum class Runs : uint8_t { kNot, kAlias, kConstant, kKernel, kRead, kAssign, kEager, kNative };
 
 bool plain(const GraphValue& v) { return v.shape.fully_known() && !is_host_only(v.dtype); }
 
@@ -75,6 +75,7 @@ class Lowering {
     if (n.op->name == "Const") return Runs::kConstant;
     if (n.op->view && g_.value(n.outputs[0]).shape.fully_known() && !checked_late(n)) return Runs::kAlias;
     if (n.op->name == "ReadVariableOp" && g_.value(n.outputs[0]).shape.fully_known()) return Runs::kRead;
+    if (n.op->name == "AssignVariableOp" && plain(g_.value(n.inputs[1]))) return Runs::kAssign;
     if (n.op->name == "_Fused") return Runs::kNative;
     if (n.op->runtime || runs_in_runtime(*n.op)) return Runs::kEager;
     for (const ValueId v : n.outputs)
@@ -126,6 +127,10 @@ class Lowering {
       case Runs::kRead:
         in.kind = Instruction::kRead;
         own(n.outputs[0]);
+        return;
+      case Runs::kAssign:
+        in.kind = Instruction::kAssign;
+        own(n.inputs[1]);
         return;
       case Runs::kEager:
         in.kind = Instruction::kEager;
@@ -212,7 +217,13 @@ class Lowering {
         Instruction& maker = p.code[size_t(first[r])];
         if (maker.kind == Instruction::kKernel || maker.kind == Instruction::kNative)
           maker.allocates.push_back(int32_t(r));
-        if (last[r] < end) p.code[size_t(last[r])].releases.push_back(int32_t(r));
+        if (last[r] == end) continue;
+        Instruction& reader = p.code[size_t(last[r])];
+        // An assignment keeps the variable's old memory for the next run.
+        const bool made_here = maker.kind == Instruction::kKernel || maker.kind == Instruction::kNative;
+        if (reader.kind == Instruction::kAssign && made_here && root_of(reader.inputs[1]) == int32_t(r))
+          reader.swaps = true;
+        else reader.releases.push_back(int32_t(r));
       }
     }
     const MemoryPlan plan = plan_memory(lives);

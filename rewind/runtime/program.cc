@@ -193,6 +193,7 @@ void Program::execute(Frame& frame, const Instruction& in) const {
       frame.point(values[size_t(out)], own.data);
       return;
     }
+    case Instruction::kAssign: return assign(frame, in, views[0]);
     case Instruction::kEager: {
       SmallVector<Value, 8> shaped;  // inputs that are another view of their memory
       SmallVector<const Value*, 8> given;
@@ -220,6 +221,29 @@ void Program::execute(Frame& frame, const Instruction& in) const {
   }
 }
 
+void Program::assign(Frame& frame, const Instruction& in, const View& handle) const {
+  VariableCell& cell = variable_of(handle, in.op->tag);
+  const ProgramValue& v = values[size_t(in.inputs[1])];
+  const ProgramValue& root = values[size_t(v.root)];
+  const Value* given = frame.given[size_t(v.root)];
+  Value& own = frame.owned[size_t(v.root)];
+  const std::lock_guard lock(cell.mutex);
+  if (cell.value.dtype != DType::kInvalid && cell.value.dtype != v.dtype)
+    fail_invalid(in.op->tag, "variable " + cell.name + " is " + std::string(name_of(cell.value.dtype)) +
+                                 ", the value is " + std::string(name_of(v.dtype)));
+  const bool swaps = !given && in.swaps && cell.value.dtype == v.dtype && cell.value.shape == v.shape &&
+                     v.root == in.inputs[1];
+  if (!swaps) {
+    cell.value = given ? *given : own;
+    cell.value.shape = v.shape;
+    cell.value.dtype = v.dtype;
+    if (in.swaps && !given) own = Value();
+    return;
+  }
+  std::swap(cell.value, own);
+  frame.point(root, own.data);
+}
+
 std::string Program::describe_operands(const Instruction& in) const {
   std::string text = in.label;
   auto list = [&](const std::vector<int32_t>& ids) {
@@ -244,7 +268,7 @@ std::string Program::to_string() const {
   std::string text = "program " + name + ", arena of " + std::to_string(arena_bytes) + " bytes\n";
   for (size_t i = 0; i < code.size(); ++i) {
     const Instruction& in = code[i];
-    static constexpr const char* kNames[] = {"kernel", "native", "eager", "read"};
+    static constexpr const char* kNames[] = {"kernel", "native", "eager", "read", "assign"};
     text += std::to_string(i) + ": " + kNames[in.kind] + " " + (in.op ? in.op->name : "") +
             (in.label.empty() ? "" : " [" + in.label + "]") + " (";
     for (size_t k = 0; k < in.inputs.size(); ++k) text += (k ? ", " : "") + describe(in.inputs[k]);

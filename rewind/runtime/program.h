@@ -51,6 +51,8 @@ struct Instruction {
     kNative,  // machine code on pointers
     kEager,   // the eager executor on values
     kRead,    // a variable's snapshot
+    kAssign,  // a variable's new value; takes the value's memory when nobody reads it behind, and gives the
+              // old one back
   };
   Kind kind = kKernel;
   const Op* op = nullptr;
@@ -63,6 +65,7 @@ struct Instruction {
   std::vector<int32_t> allocates;        // owned roots that get memory before it runs
   std::vector<int32_t> releases;         // owned roots that nobody reads behind it
   std::vector<std::string> failures;     // of a native kernel, by status - 1
+  bool swaps = false;                    // an assignment that is the value's last reader
   std::string label;                     // for dumps and profiles
 };
 
@@ -90,6 +93,7 @@ class Program {
   void give_frame(std::unique_ptr<Frame> frame) const;
   void run_frame(Frame& frame, std::span<const Value* const> inputs, ValueList* results) const;
   void execute(Frame& frame, const Instruction& in) const;
+  void assign(Frame& frame, const Instruction& in, const View& handle) const;
   std::string describe_operands(const Instruction& in) const;
 
   struct Operand {

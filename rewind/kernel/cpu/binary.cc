@@ -129,7 +129,7 @@ void clip_by_value(KernelContext& ctx) {
   const TernaryLoop loop = ctx.data<TernaryLoops>().by_dtype[size_t(x.dtype)];
   if (!loop) ctx.fail_dtype(x.dtype);
   // Each bound is one element, whatever its rank, or one per element of x.
-  const Shape scalar;
+  const Shape scalar{};
   auto bound = [&](const View& v) { return v.size == 1 ? View{v.data, &scalar, v.dtype, 1} : v; };
   run_ternary_loop(loop, x, bound(low), bound(high), ctx.out(0));
 }
