@@ -61,9 +61,20 @@ uint64_t hash_of(const Node& n, std::span<const ValueId> inputs) {
 
 Graph share_subexpressions(const Graph& from) {
   std::unordered_multimap<uint64_t, NodeId> seen;  // nodes of the new graph
+  std::unordered_map<ValueId, ValueId> reads;      // of variables, by handle, since the last write to each
   return rewrite(from, [&](NodeId id, GraphCopy& copy, Graph& to) {
     const Node& n = from.node(id);
     if (n.op->stateful) {
+      if (n.op->name == "ReadVariableOp") {
+        const auto [it, fresh] = reads.emplace(copy[n.inputs[0]], -1);
+        if (fresh) it->second = to.node(copy.node(id)).outputs[0];
+        else copy.set(n.outputs[0], it->second);
+        return;
+      }
+      const Effects effects = effects_of(n);
+      if (effects.other) reads.clear();
+      if (effects.writes)
+        for (const ValueId v : n.inputs) reads.erase(copy[v]);
       copy.node(id);
       return;
     }

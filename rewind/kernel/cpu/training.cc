@@ -15,7 +15,7 @@ namespace {
 
 constexpr int kMaxSlots = 4;
 constexpr int kMaxHyper = 12;
-constexpr int64_t kGrain = 16384;
+constexpr int64_t kGrain = 4096;  // a square root and a division for each element
 
 struct StepLoops {
   UpdateLoop by_variant[4][24] = {};
