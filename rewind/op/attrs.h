@@ -39,30 +39,30 @@ using BodyRef = std::shared_ptr<const FunctionBody>;
 class AttrValue {
  public:
   using Variant =
-      std::variant<int64_t, double, bool, std::string, DType, Shape, HostTensor,
-                   BodyRef, std::vector<int64_t>, std::vector<double>, std::vector<bool>,
-                   std::vector<std::string>, std::vector<DType>, std::vector<Shape>, std::vector<BodyRef>>;
+      std::variant<int64_t, double, bool, std::string, DType, Shape, HostTensor, BodyRef,
+                   std::vector<int64_t>, std::vector<double>, std::vector<bool>, std::vector<std::string>,
+                   std::vector<DType>, std::vector<Shape>, std::vector<BodyRef>>;
 
   template <class T>
     requires(std::integral<T> && !std::same_as<T, bool>)
   AttrValue(T v) : value_(int64_t(v)) {}  // NOLINT: attributes are written as plain C++ values
   template <std::floating_point T>
-  AttrValue(T v) : value_(double(v)) {}                                       // NOLINT
-  AttrValue(bool v) : value_(v) {}                                            // NOLINT
-  AttrValue(const char* v) : value_(std::string(v)) {}                        // NOLINT
-  AttrValue(std::string_view v) : value_(std::string(v)) {}                   // NOLINT
-  AttrValue(std::string v) : value_(std::move(v)) {}                          // NOLINT
-  AttrValue(DType v) : value_(v) {}                                           // NOLINT
-  AttrValue(Shape v) : value_(std::move(v)) {}                                // NOLINT
-  AttrValue(HostTensor v) : value_(std::move(v)) {}                           // NOLINT
-  AttrValue(std::vector<int64_t> v) : value_(std::move(v)) {}                 // NOLINT
-  AttrValue(std::vector<double> v) : value_(std::move(v)) {}                  // NOLINT
-  AttrValue(std::vector<bool> v) : value_(std::move(v)) {}                    // NOLINT
-  AttrValue(std::vector<std::string> v) : value_(std::move(v)) {}             // NOLINT
-  AttrValue(std::vector<DType> v) : value_(std::move(v)) {}                   // NOLINT
-  AttrValue(std::vector<Shape> v) : value_(std::move(v)) {}                   // NOLINT
-  AttrValue(BodyRef v) : value_(std::move(v)) {}                              // NOLINT
-  AttrValue(std::vector<BodyRef> v) : value_(std::move(v)) {}                 // NOLINT
+  AttrValue(T v) : value_(double(v)) {}                            // NOLINT
+  AttrValue(bool v) : value_(v) {}                                 // NOLINT
+  AttrValue(const char* v) : value_(std::string(v)) {}             // NOLINT
+  AttrValue(std::string_view v) : value_(std::string(v)) {}        // NOLINT
+  AttrValue(std::string v) : value_(std::move(v)) {}               // NOLINT
+  AttrValue(DType v) : value_(v) {}                                // NOLINT
+  AttrValue(Shape v) : value_(std::move(v)) {}                     // NOLINT
+  AttrValue(HostTensor v) : value_(std::move(v)) {}                // NOLINT
+  AttrValue(std::vector<int64_t> v) : value_(std::move(v)) {}      // NOLINT
+  AttrValue(std::vector<double> v) : value_(std::move(v)) {}       // NOLINT
+  AttrValue(std::vector<bool> v) : value_(std::move(v)) {}         // NOLINT
+  AttrValue(std::vector<std::string> v) : value_(std::move(v)) {}  // NOLINT
+  AttrValue(std::vector<DType> v) : value_(std::move(v)) {}        // NOLINT
+  AttrValue(std::vector<Shape> v) : value_(std::move(v)) {}        // NOLINT
+  AttrValue(BodyRef v) : value_(std::move(v)) {}                   // NOLINT
+  AttrValue(std::vector<BodyRef> v) : value_(std::move(v)) {}      // NOLINT
 
   template <class T>
   const T* get_if() const {
