@@ -121,8 +121,7 @@ bool broadcast_shapes(const Shape& a, const Shape& b, Shape* result) {
     const int64_t x = longer[i + shift];
     const int64_t y = shorter[i];
     if (x == y || y == 1) continue;
-    if (x == 1) result->set(i + shift, y);
-    else if (x < 0) result->set(i + shift, y);
+    if (x == 1 || x < 0) result->set(i + shift, y);
     else if (y >= 0) return false;
   }
   return true;

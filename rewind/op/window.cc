@@ -92,7 +92,7 @@ WindowCall WindowReader::read(const Shape& input, const IntVector& filter, const
       fail("explicit_paddings must have " + std::to_string(2 * (spatial + 2)) + " numbers: got " +
            text(pads));
     for (const int axis : {0, call.channel_axis()})
-      if (pads[size_t(2 * axis)] != 0 || pads[size_t(2 * axis + 1)] != 0)
+      if (pads[2 * size_t(axis)] != 0 || pads[2 * size_t(axis) + 1] != 0)
         fail("explicit_paddings must be 0 along the batch and channel axes: got " + text(pads));
     for (const int64_t p : pads)
       if (p < 0) fail("explicit_paddings must not be negative: got " + text(pads));
@@ -107,8 +107,8 @@ WindowCall WindowReader::read(const Shape& input, const IntVector& filter, const
     a.stride = strides[size_t(i)];
     a.dilation = dilations[size_t(i)];
     if (padding == "EXPLICIT") {
-      a.before = pads[size_t(2 * axis)];
-      a.after = pads[size_t(2 * axis + 1)];
+      a.before = pads[2 * size_t(axis)];
+      a.after = pads[2 * size_t(axis) + 1];
     }
     place(*this, padding, i, &a);
   }

@@ -10,7 +10,7 @@ namespace rw {
 namespace {
 
 // Text of several lines begins on a line of its own.
-std::string on_own_lines(std::string text) {
+std::string on_own_lines(const std::string& text) {
   return text.find('\n') == std::string::npos ? text : "\n" + text;
 }
 

@@ -157,7 +157,9 @@ class Cache {
     std::shared_ptr<const Entry> entry;
     try {
       entry = make_entry(pass, call, piece);
-    } catch (const dnnl::error&) {}
+    } catch (const dnnl::error&) {
+      entry = nullptr;  // oneDNN has no such primitive: the plain loops do it
+    }
     return entries_.emplace(std::move(key), std::move(entry)).first->second;
   }
 
