@@ -8,6 +8,7 @@
 #include "rewind/compiler/llvm/compile.h"
 #include "rewind/compiler/plan_memory.h"
 #include "rewind/compiler/rewrite.h"
+#include "rewind/runtime/constant.h"
 
 namespace rw {
 namespace {
@@ -114,7 +115,7 @@ class Lowering {
     }
     if (runs == Runs::kConstant) {
       place(n.outputs[0]) = {Place::kConstant, int64_t(program_->constants.size())};
-      program_->constants.push_back(constant_value(attr_as<HostTensor>(*n.op, n.attrs, "value")));
+      program_->constants.push_back(as_value(attr_as<HostTensor>(*n.op, n.attrs, "value")));
       return;
     }
     if (runs == Runs::kEager && lower_scalar_loops(n)) return;
@@ -182,17 +183,6 @@ class Lowering {
     const auto compiled = loop::compile_all(pointers);
     for (size_t i = 0; i < compiled.size(); ++i)
       program_->code[kernel_users_[i]].native = std::make_shared<NativeLoops>(compiled[i]);
-  }
-
-  static Value constant_value(const HostTensor& t) {
-    Value v;
-    v.dtype = t.dtype;
-    v.shape = t.shape;
-    v.size = t.shape.num_elements();
-    v.data = const_cast<void*>(t.data.get());
-    v.storage = Storage::wrap(
-        Buffer(cpu_device(), v.data, size_t(v.size) * size_of(v.dtype), [keep = t.data](void*) {}));
-    return v;
   }
 
   void plan() {

@@ -1,19 +1,18 @@
 #include "rewind/compiler/rewrite.h"
 
 #include "rewind/base/dispatch.h"
+#include "rewind/op/table.h"
 
 namespace rw {
 
-Uses::Uses(const Graph& g) : needed(g.nodes().size(), 0), count(g.num_values(), 0) {
-  for (const ValueId v : g.outputs) ++count[size_t(v)];
-  for (size_t i = g.nodes().size(); i-- > 0;) {
-    const Node& n = g.nodes()[i];
-    bool wanted = n.op->stateful && effects_of(n).must_run();
-    for (const ValueId v : n.outputs) wanted |= count[size_t(v)] > 0;
-    if (!wanted) continue;
-    needed[i] = 1;
-    for (const ValueId v : n.inputs) ++count[size_t(v)];
-  }
+ValueId reshape_to(Graph& g, ValueId x, const Shape& shape) {
+  if (g.value(x).shape == shape) return x;
+  static const Op& op = find_op("Reshape");
+  auto dims = std::make_shared<std::vector<int64_t>>(shape.begin(), shape.end());
+  dims->reserve(1);  // a scalar's list of sizes has a place too
+  const ValueId sizes =
+      g.add_constant({DType::kInt64, Shape{shape.rank()}, std::shared_ptr<const void>(dims, dims->data())});
+  return g.node(g.add_node(op, {}, std::vector<ValueId>{x, sizes})).outputs[0];
 }
 
 double known_element(const HostTensor& t, int64_t i) {

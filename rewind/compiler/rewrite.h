@@ -3,6 +3,7 @@
 #pragma once
 
 #include "rewind/graph/copy.h"
+#include "rewind/graph/uses.h"
 
 namespace rw {
 
@@ -18,12 +19,8 @@ Graph rewrite(const Graph& from, Visit visit) {
   return to;
 }
 
-// Nodes that an output or an effect needs, and how often each value is used by them or returned.
-struct Uses {
-  std::vector<uint8_t> needed;  // by node
-  std::vector<int32_t> count;   // by value
-  explicit Uses(const Graph& graph);
-};
+// The value under another shape of as many elements: a Reshape, or itself.
+ValueId reshape_to(Graph& graph, ValueId x, const Shape& shape);
 
 // The elements of a known value, read as double. Requires a real dtype.
 double known_element(const HostTensor& tensor, int64_t i);

@@ -4,29 +4,12 @@
 #include <vector>
 
 #include "rewind/base/error.h"
+#include "rewind/graph/uses.h"
 
 namespace rw {
 namespace {
 
 using Inputs = std::span<const Value* const>;
-
-// Which nodes run, and how often each value is read by them or returned.
-struct Liveness {
-  std::vector<uint8_t> needed;
-  std::vector<int32_t> uses;
-
-  explicit Liveness(const Graph& g) : needed(g.nodes().size(), 0), uses(g.num_values(), 0) {
-    for (const ValueId v : g.outputs) ++uses[size_t(v)];
-    for (size_t i = g.nodes().size(); i-- > 0;) {
-      const Node& n = g.nodes()[i];
-      bool wanted = n.op->stateful && effects_of(n).must_run();
-      for (const ValueId v : n.outputs) wanted |= uses[size_t(v)] > 0;
-      if (!wanted) continue;
-      needed[i] = 1;
-      for (const ValueId v : n.inputs) ++uses[size_t(v)];
-    }
-  }
-};
 
 std::atomic<BodyRunner> g_body_runner{nullptr};
 thread_local int t_evaluating = 0;  // bodies inside a reference evaluation are evaluated too
@@ -99,7 +82,7 @@ void set_body_runner(BodyRunner runner) { g_body_runner.store(runner, std::memor
 ValueList evaluate(const Graph& g, Inputs inputs) {
   const Evaluating scope;
   RW_CHECK(inputs.size() == g.arguments.size());
-  Liveness live(g);
+  Uses live(g);
   std::vector<Value> values(g.num_values());
   for (size_t i = 0; i < inputs.size(); ++i) values[size_t(g.arguments[i])] = *inputs[i];
   SmallVector<const Value*, 8> in;
@@ -110,9 +93,9 @@ ValueList evaluate(const Graph& g, Inputs inputs) {
     for (size_t k = 0; k < n.inputs.size(); ++k) in[k] = &values[size_t(n.inputs[k])];
     ValueList out = run_eager(*n.op, n.attrs, {in.data(), in.size()});
     for (size_t k = 0; k < n.outputs.size(); ++k)
-      if (live.uses[size_t(n.outputs[k])] > 0) values[size_t(n.outputs[k])] = std::move(out[k]);
+      if (live.count[size_t(n.outputs[k])] > 0) values[size_t(n.outputs[k])] = std::move(out[k]);
     for (const ValueId v : n.inputs)
-      if (--live.uses[size_t(v)] == 0) values[size_t(v)] = Value();
+      if (--live.count[size_t(v)] == 0) values[size_t(v)] = Value();
   }
   ValueList results;
   for (const ValueId v : g.outputs) results.push_back(values[size_t(v)]);

@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "rewind/base/error.h"
+#include "rewind/runtime/constant.h"
 #include "rewind/runtime/variable_cell.h"
 #include "rewind/tensor/thread_state.h"
 
@@ -15,11 +16,6 @@ constexpr int64_t kLargestCopied = 256;  // bytes of a constant that is copied i
 bool copied_as_constant(const TensorImpl& t) {
   return t.kind == TensorKind::kEager && t.dtype != DType::kResource && t.dtype != DType::kVariant &&
          t.size * int64_t(size_of(t.dtype)) <= kLargestCopied && !t.storage->buffer.foreign();
-}
-
-// Shares the tensor's memory.
-HostTensor as_constant(const TensorImpl& t) {
-  return {t.dtype, t.shape, std::shared_ptr<const void>(t.data, [keep = t.storage](const void*) {})};
 }
 
 std::shared_ptr<const VariableSpec> spec_of(const TensorImpl& t) {

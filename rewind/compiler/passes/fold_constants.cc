@@ -1,27 +1,13 @@
 #include "rewind/base/error.h"
 #include "rewind/compiler/passes/passes.h"
 #include "rewind/compiler/rewrite.h"
+#include "rewind/runtime/constant.h"
 #include "rewind/runtime/eager.h"
 
 namespace rw {
 namespace {
 
 constexpr int64_t kMostElements = 4096;
-
-Value as_value(const HostTensor& t) {
-  Value v;
-  v.dtype = t.dtype;
-  v.shape = t.shape;
-  v.size = t.shape.num_elements();
-  v.data = const_cast<void*>(t.data.get());
-  v.storage = Storage::wrap(
-      Buffer(cpu_device(), v.data, size_t(v.size) * size_of(v.dtype), [keep = t.data](void*) {}));
-  return v;
-}
-
-HostTensor as_constant(const Value& v) {
-  return {v.dtype, v.shape, std::shared_ptr<const void>(v.data, [keep = v.storage](const void*) {})};
-}
 
 bool small_and_plain(const GraphValue& v) {
   return v.shape.fully_known() && v.shape.num_elements() <= kMostElements && !is_host_only(v.dtype);

@@ -8,16 +8,6 @@
 namespace rw {
 namespace {
 
-ValueId reshape_to(Graph& g, ValueId x, const Shape& shape) {
-  if (g.value(x).shape == shape) return x;
-  static const Op& op = find_op("Reshape");
-  auto dims = std::make_shared<std::vector<int64_t>>(shape.begin(), shape.end());
-  if (dims->empty()) dims->reserve(1);
-  const ValueId s =
-      g.add_constant({DType::kInt64, Shape{shape.rank()}, std::shared_ptr<const void>(dims, dims->data())});
-  return g.node(g.add_node(op, {}, std::vector<ValueId>{x, s})).outputs[0];
-}
-
 ValueId transposed(Graph& g, ValueId x) {
   static const Op& op = find_op("Transpose");
   static const auto* order = new std::vector<int32_t>{1, 0};

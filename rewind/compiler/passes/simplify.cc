@@ -21,14 +21,7 @@ ValueId reshape(const Node&, std::span<const ValueId> in, const Shape& out, Grap
   for (const Node* p = to.producer(x); p && p->op->view && p->op->name != "Bitcast"; p = to.producer(x))
     x = p->inputs[0];
   if (to.value(x).shape == out) return x;
-  if (x == in[0]) return -1;
-  static const Op& op = find_op("Reshape");
-  HostTensor dims{DType::kInt64, Shape{out.rank()}, nullptr};
-  auto data = std::make_shared<std::vector<int64_t>>(out.begin(), out.end());
-  data->reserve(1);
-  dims.data = std::shared_ptr<const void>(data, data->data());
-  const ValueId shape = to.add_constant(dims);
-  return to.node(to.add_node(op, {}, std::vector<ValueId>{x, shape})).outputs[0];
+  return x == in[0] ? -1 : reshape_to(to, x, out);
 }
 
 bool is_one(const Graph& g, ValueId v) { return known_splat(g.value(v), 1); }

@@ -4,6 +4,7 @@
 
 #include "rewind/base/dispatch.h"
 #include "rewind/base/intrusive.h"
+#include "rewind/format/text_lexer.h"
 #include "rewind/op/object.h"
 
 namespace rw {
@@ -22,29 +23,6 @@ std::string text_of(double v) {
   snprintf(text, sizeof text, "%.15g", v);
   if (std::strtod(text, nullptr) != v && v == v) snprintf(text, sizeof text, "%.17g", v);
   return v != v ? "nan" : text;
-}
-
-std::string quoted(const std::string& s) {
-  std::string out = "\"";
-  for (const char c : s) {
-    switch (c) {
-      case '\n': out += "\\n"; break;
-      case '\r': out += "\\r"; break;
-      case '\t': out += "\\t"; break;
-      case '"': out += "\\\""; break;
-      case '\'': out += "\\'"; break;
-      case '\\': out += "\\\\"; break;
-      default:
-        if (static_cast<unsigned char>(c) < 32 || static_cast<unsigned char>(c) >= 127) {
-          char code[8];
-          snprintf(code, sizeof code, "\\%03o", static_cast<unsigned char>(c));
-          out += code;
-        } else {
-          out += c;
-        }
-    }
-  }
-  return out + "\"";
 }
 
 void append_axis(const View& view, int axis, int64_t offset, int64_t stride, int64_t summarize,
@@ -81,7 +59,8 @@ std::string element_text(const View& view, int64_t i, bool quote) {
   const bool known =
       dispatch < kRealTypes | set_of(DType::kBool, DType::kString) > (view.dtype, [&]<class T>() {
                                 const T& v = view.as<T>()[i];
-                                if constexpr (std::is_same_v<T, std::string>) text = quote ? quoted(v) : v;
+                                if constexpr (std::is_same_v<T, std::string>)
+                                  text = quote ? format::string_text(v, false) : v;
                                 else if constexpr (std::is_floating_point_v<Compute<T>>)
                                   text = text_of(static_cast<Compute<T>>(v));
                                 else if constexpr (std::is_same_v<T, bool>) text = v ? "1" : "0";
