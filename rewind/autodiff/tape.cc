@@ -185,6 +185,7 @@ void Tape::record(const Op& op, TensorPointers inputs, const Attrs& attrs, Tenso
   const GradientRule* rule = find_gradient(op);
   if (rule && !rule->fn) return;
   const Needs needs = rule ? rule->needs : kNeedsNothing;
+  const bool names_line = !rule && thread_state().trace;  // a traced tensor knows where it was made
 
   Record& r = records_.emplace_back();
   r.op = &op;
@@ -200,7 +201,7 @@ void Tape::record(const Op& op, TensorPointers inputs, const Attrs& attrs, Tenso
     const int32_t n = carries_gradient(dtype) ? follow(outputs[i], true) : -1;
     // Zeros like one list of several outputs take the list itself.
     const bool list = dtype == DType::kVariant && outputs.size() > 1;
-    r.outputs.emplace_back(outputs[i], n, list || keeps(needs.outputs, i));
+    r.outputs.emplace_back(outputs[i], n, list || names_line || keeps(needs.outputs, i));
   }
 }
 
@@ -216,6 +217,17 @@ void Tape::record_custom(std::span<const Tensor> inputs, std::span<const Tensor>
   for (size_t i = 0; i < outputs.size(); ++i) {
     const int32_t n = carries_gradient(outputs[i].dtype()) ? follow(outputs[i], false) : -1;
     r.outputs.emplace_back(outputs[i], n, false);
+  }
+}
+
+void Tape::fail_without_rule(const Record& r) {
+  const Tensor& out = r.outputs[0].tensor;
+  try {
+    fail_not_found("GradientTape", "op " + r.op->name +
+                                       " has no gradient rule; give it one with rw::RegisterGradient(\"" +
+                                       r.op->name + "\", rule), or cut it out with rw::stop_gradient");
+  } catch (const Error& e) {
+    throw_with_places(e, {{"at", out.defined() && is_symbol(out) ? site_of(out) : nullptr}});
   }
 }
 
@@ -242,11 +254,7 @@ void Tape::run_backward(Record& r, std::vector<Gradient>& grads, const std::vect
     for (size_t i = 0; i < in.size(); ++i) accumulate(r.inputs[i], std::move(in[i]));
     return;
   }
-  if (!r.rule) {
-    fail_not_found("GradientTape", "op " + r.op->name +
-                                       " has no gradient rule; give it one with rw::RegisterGradient(\"" +
-                                       r.op->name + "\", rule), or cut it out with rw::stop_gradient");
-  }
+  if (!r.rule) fail_without_rule(r);
   TapeGradContext ctx(r, grads, needed);
   r.rule->fn(ctx);
   for (size_t i = 0; i < r.inputs.size(); ++i) accumulate(r.inputs[i], std::move(ctx.result[i]));
@@ -274,6 +282,7 @@ std::vector<Gradient> Tape::gradient(std::span<const Tensor> targets, std::span<
   }
   used_ = true;
   if (!persistent_) stop();
+  const SiteScope here;
 
   const size_t num_values = size_t(next_number_);
   const size_t num_records = records_.size();

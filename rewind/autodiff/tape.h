@@ -65,6 +65,7 @@ class Tape final : public Recorder {
   int32_t number_of(const Tensor& tensor) const;
   // A number for a tensor that the tape starts to follow.
   int32_t follow(const Tensor& tensor, bool fresh);
+  [[noreturn]] static void fail_without_rule(const Record& record);
   void run_backward(Record& record, std::vector<Gradient>& grads, const std::vector<uint8_t>& needed);
 
   const bool persistent_;

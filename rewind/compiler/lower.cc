@@ -122,6 +122,7 @@ class Lowering {
     Instruction& in = program_->code.emplace_back();
     in.op = n.op;
     in.attrs = n.attrs;
+    in.site = n.site;
     in.inputs.assign(n.inputs.begin(), n.inputs.end());
     in.outputs.assign(n.outputs.begin(), n.outputs.end());
     switch (runs) {
@@ -167,6 +168,7 @@ class Lowering {
       if (!written[k]) program_->values[size_t(n.outputs[k])].root = root_of(n.inputs[k]);
     Instruction& in = program_->code.emplace_back();
     in.op = n.op;
+    in.site = n.site;
     in.kind = Instruction::kNative;
     in.inputs.assign(n.inputs.begin(), n.inputs.end());
     for (const size_t k : loops->writes) in.outputs.push_back(n.outputs[k]);

@@ -38,7 +38,7 @@ struct Node {
   SmallVector<ValueId, 3> inputs;
   SmallVector<ValueId, 1> outputs;
   std::string name;                  // unique in the graph; empty until somebody asks: see Graph::name_of
-  std::shared_ptr<const void> site;  // where the user's code made it: see tensor/call_site.h
+  std::shared_ptr<const void> site;  // where the user's code made it: see base/call_site.h
 };
 
 class Graph final : public FunctionBody {

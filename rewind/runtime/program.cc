@@ -1,5 +1,6 @@
 #include "rewind/runtime/program.h"
 
+#include "rewind/base/call_site.h"
 #include "rewind/base/error.h"
 #include "rewind/device/parallel.h"
 #include "rewind/runtime/kernel_host.h"
@@ -125,15 +126,20 @@ void Program::run_frame(Frame& frame, std::span<const Value* const> inputs, Valu
     frame.given[v] = inputs[i];
     frame.point(values[v], inputs[i]->data);
   }
-  for (const Instruction& in : code) {
-    if (profiling()) [[unlikely]] {
-      const int64_t start = profile_clock();
-      execute(frame, in);
-      add_span(in.op->name, describe_operands(in), start);
-    } else {
-      execute(frame, in);
+  const Instruction* at = code.data();
+  try {
+    for (const Instruction* const end = at + code.size(); at != end; ++at) {
+      if (profiling()) [[unlikely]] {
+        const int64_t start = profile_clock();
+        execute(frame, *at);
+        add_span(at->op->name, describe_operands(*at), start);
+      } else {
+        execute(frame, *at);
+      }
+      for (const int32_t v : at->releases) frame.owned[size_t(v)] = Value();
     }
-    for (const int32_t v : in.releases) frame.owned[size_t(v)] = Value();
+  } catch (const Error& e) {
+    throw_with_places(e, {{"at", std::static_pointer_cast<const CallSite>(at->site)}});
   }
   results->clear();
   for (const int32_t o : outputs) {

@@ -67,6 +67,7 @@ struct Instruction {
   std::vector<std::string> failures;     // of a native kernel, by status - 1
   bool swaps = false;                    // an assignment that is the value's last reader
   std::string label;                     // for dumps and profiles
+  std::shared_ptr<const void> site;      // the user's line that made the op: see base/call_site.h
 };
 
 class Program {

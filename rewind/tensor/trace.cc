@@ -107,7 +107,12 @@ ValueId Trace::value_of(const Tensor& tensor) {
 Tensors Trace::add(const Op& op, TensorPointers inputs, const Attrs& attrs) {
   SmallVector<ValueId, 8> ids(inputs.size());
   for (size_t i = 0; i < inputs.size(); ++i) ids[i] = value_of(*inputs[i]);
-  const NodeId node = graph_->add_node(op, attrs, {ids.data(), ids.size()});
+  CallSiteRef site = site_here();
+  NodeId node = -1;
+  try {
+    node = graph_->add_node(op, attrs, {ids.data(), ids.size()});
+  } catch (const Error& e) { throw_with_places(e, {{"at", site}}); }
+  graph_->node(node).site = std::move(site);
   Tensors outputs;
   for (const ValueId v : graph_->node(node).outputs) outputs.push_back(symbol(v));
   return outputs;
@@ -139,8 +144,11 @@ void Trace::note_variable(const Variable& variable) {
   if (variable_index_.emplace(variable.id(), variables_.size()).second) variables_.push_back(variable);
 }
 
+CallSiteRef Trace::site_here() { return site_ ? site_ : sites_.here(stack_end_); }
+
 TraceScope::TraceScope(Trace& trace) : saved_(thread_state()) {
   ThreadState& state = thread_state();
+  trace.stack_end_ = state.trace ? state.trace->stack_end_ : __builtin_frame_address(0);
   trace.outer_ = state.trace;
   trace.hidden_ = state.recorders;
   state.trace = &trace;
@@ -156,6 +164,20 @@ TraceScope::~TraceScope() {
   thread_state() = saved_;
 }
 
+SiteScope::SiteScope() : trace_(thread_state().trace) {
+  if (!trace_) return;
+  saved_ = trace_->site_;
+  trace_->site_ = trace_->site_here();
+}
+SiteScope::SiteScope(const Node& node) : trace_(thread_state().trace) {
+  if (!trace_) return;
+  saved_ = trace_->site_;
+  if (node.site) trace_->site_ = site_of(node);
+}
+SiteScope::~SiteScope() {
+  if (trace_) trace_->site_ = std::move(saved_);
+}
+
 OutsideTraces::OutsideTraces() : saved_(thread_state()) { thread_state() = ThreadState{}; }
 OutsideTraces::~OutsideTraces() { thread_state() = saved_; }
 
@@ -164,16 +186,38 @@ bool is_symbol(const Tensor& tensor) {
 }
 Trace* current_trace() { return thread_state().trace; }
 
+CallSiteRef site_of(const Node& node) { return std::static_pointer_cast<const CallSite>(node.site); }
+CallSiteRef site_of(const Tensor& tensor) {
+  const SymbolImpl& s = symbol_of(tensor);
+  const Node* maker = s.trace->graph().producer(s.value);
+  return maker ? site_of(*maker) : nullptr;
+}
+
+namespace {
+
+// Of a traced tensor in the wrong place: with the line that made it, and the line that uses it.
+[[noreturn]] void fail_use(const TensorImpl& impl, const std::string& message) {
+  const auto& s = static_cast<const SymbolImpl&>(impl);
+  const Node* maker = s.trace->graph().producer(s.value);
+  try {
+    fail_precondition("tensor", describe_symbol(impl) + message);
+  } catch (const Error& e) {
+    throw_with_places(e, {{"made at", maker ? site_of(*maker) : nullptr},
+                          {"used at", std::make_shared<CallSite>(CallSite::here())}});
+  }
+}
+
+}  // namespace
+
 void fail_stale_symbol(const TensorImpl& impl) {
-  fail_precondition("tensor",
-                    describe_symbol(impl) +
-                        ", is used outside the trace that made it; return it from the function, or keep "
-                        "state in an rw::Variable");
+  fail_use(impl,
+           ", is used outside the trace that made it; return it from the function, or keep state in an "
+           "rw::Variable");
 }
 
 void fail_symbol_value(const TensorImpl& impl, const char* cure) {
   if (!static_cast<const SymbolImpl&>(impl).trace->open()) fail_stale_symbol(impl);
-  fail_precondition("tensor", describe_symbol(impl) + ", has no value while the function is traced; " + cure);
+  fail_use(impl, std::string(", has no value while the function is traced; ") + cure);
 }
 
 Tensor value_outside(const Tensor& tensor) {
@@ -260,7 +304,11 @@ std::vector<Tensor> replay(const Graph& g, std::span<const Tensor> inputs) {
         continue;
       }
     }
-    Tensors out = rw::apply(*n.op, TensorPointers(in.data(), in.size()), n.attrs);
+    const SiteScope site(n);
+    Tensors out;
+    try {
+      out = rw::apply(*n.op, TensorPointers(in.data(), in.size()), n.attrs);
+    } catch (const Error& e) { throw_with_places(e, {{"at", site_of(n)}}); }
     for (size_t k = 0; k < n.outputs.size(); ++k) values[size_t(n.outputs[k])] = std::move(out[k]);
   }
   std::vector<Tensor> results;

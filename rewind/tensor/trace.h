@@ -9,6 +9,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "rewind/base/call_site.h"
 #include "rewind/graph/extend.h"
 #include "rewind/tensor/apply.h"
 #include "rewind/tensor/tensor_impl.h"
@@ -61,6 +62,8 @@ class Trace : public RefCounted {
   bool part_of_outer = false;  // a branch or a loop's body: what is used here is used by the trace around it
   bool may_create_variables = true;  // only while a function is traced for the first time
   void note_variable(const Variable& variable);
+  // The user's line that asks for a node now.
+  CallSiteRef site_here();
 
   // Of a derivative's trace: results of effects in the body that is differentiated stand here as late
   // arguments, because the effects must not happen again. `body` is what the forward run will be.
@@ -74,11 +77,15 @@ class Trace : public RefCounted {
 
  private:
   friend class TraceScope;
+  friend class SiteScope;
   // Whether a tape around the trace follows the tensor: then it is captured, however small it is.
   bool followed_outside(const Tensor& tensor) const;
   std::shared_ptr<Graph> graph_;
   Trace* outer_ = nullptr;
   Recorder* hidden_ = nullptr;
+  const void* stack_end_ = nullptr;  // the user's code runs below it
+  CallSites sites_;
+  CallSiteRef site_;  // set: nodes come from there
   bool open_ = true;
   size_t num_arguments_ = 0;
   std::vector<Tensor> captures_;
@@ -109,6 +116,21 @@ class TraceScope {
   ThreadState saved_;
 };
 
+// While it lives, nodes that this thread traces come from one line of the user's: that of a node they are
+// made from, or the one that calls now. Does nothing outside of traces.
+class SiteScope {
+ public:
+  SiteScope();
+  explicit SiteScope(const Node& node);
+  ~SiteScope();
+  SiteScope(const SiteScope&) = delete;
+  SiteScope& operator=(const SiteScope&) = delete;
+
+ private:
+  Trace* trace_;
+  CallSiteRef saved_;
+};
+
 // Runs eagerly, and hears nothing, until it dies: initial values of variables that are made in a trace.
 class OutsideTraces {
  public:
@@ -125,6 +147,10 @@ bool is_symbol(const Tensor& tensor);
 // "the result of MatMul_3, float32(2, 2), of the function step".
 std::string describe_symbol(const TensorImpl& impl);
 [[noreturn]] void fail_stale_symbol(const TensorImpl& impl);
+// The user's line that made the node; nullptr where it is not known.
+CallSiteRef site_of(const Node& node);
+// Of a traced tensor.
+CallSiteRef site_of(const Tensor& tensor);
 // Whether this thread is tracing.
 Trace* current_trace();
 

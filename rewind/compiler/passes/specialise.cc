@@ -1,7 +1,20 @@
+#include "rewind/base/call_site.h"
 #include "rewind/compiler/passes/passes.h"
 #include "rewind/compiler/rewrite.h"
 
 namespace rw {
+namespace {
+
+// The sizes of a call may not fit together: the user's mistake, found only now.
+NodeId add_again(Graph& to, const Node& n, std::span<const ValueId> inputs) {
+  try {
+    return to.add_node(*n.op, n.attrs, inputs);
+  } catch (const Error& e) {
+    throw_with_places(e, {{"at", std::static_pointer_cast<const CallSite>(n.site)}});
+  }
+}
+
+}  // namespace
 
 Graph specialise(const Graph& from, std::span<const Shape> arguments) {
   Graph to;
@@ -12,7 +25,7 @@ Graph specialise(const Graph& from, std::span<const Shape> arguments) {
   for (const Node& n : from.nodes()) {
     SmallVector<ValueId, 8> inputs;
     for (const ValueId v : n.inputs) inputs.push_back(copy[v]);
-    Node& made = to.node(to.add_node(*n.op, n.attrs, {inputs.data(), inputs.size()}));
+    Node& made = to.node(add_again(to, n, {inputs.data(), inputs.size()}));
     made.name = n.name;
     made.site = n.site;
     for (size_t k = 0; k < n.outputs.size(); ++k) {
