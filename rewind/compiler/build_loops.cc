@@ -34,7 +34,7 @@ int64_t product(std::span<const int64_t> sizes) {
 
 class LoopBuilding {
  public:
-  explicit LoopBuilding(const Graph& body) : g_(body) {}
+  explicit LoopBuilding(const Graph& body, bool by_rows = false) : g_(body), by_rows_(by_rows) {}
 
   std::optional<FusedLoops> run() {
     if (!find_domain() || !collapse()) return std::nullopt;
@@ -72,7 +72,7 @@ class LoopBuilding {
       if (!widest || s.num_elements() > widest->num_elements() || (reduces && s.rank() > widest->rank()))
         widest = &s;
     }
-    if (!widest) return false;
+    if (!widest || (by_rows_ && kept >= 0)) return false;
     domain_shape_ = *widest;
     kept_axes_ = kept;
     row_value_.assign(g_.num_values(), 0);
@@ -120,6 +120,7 @@ class LoopBuilding {
     for (int a = 0; a < rank; ++a) {
       if (domain_shape_[a] == 1) continue;
       bool merge = !axes_.empty() && !(axes_.back().back() < kept_axes_ && a >= kept_axes_);
+      if (by_rows_ && a == rank - 1) merge = false;
       if (merge) {
         const size_t before = size_t(axes_.back().back());
         for (const Steps& s : all) merge &= s[before] == s[size_t(a)] * domain_shape_[a];
@@ -136,6 +137,8 @@ class LoopBuilding {
       axes_.push_back({});
       domain_.push_back(1);
     }
+    // A row is the last axis, and all axes in front of it are one loop.
+    if (by_rows_ && (domain_.size() != 2 || domain_.back() != domain_shape_.back())) return false;
     row_loops_ = 0;
     if (kept_axes_ >= 0) {
       for (const auto& merged : axes_)
@@ -232,7 +235,7 @@ class LoopBuilding {
     }
     at_.assign(domain_.size(), {});
     const bool has_rows = kept_axes_ >= 0;
-    if (!has_rows && rows < kFewRows) {
+    if (!has_rows && !by_rows_ && rows < kFewRows) {
       const int64_t block = block_of(domain_.back());
       parallel_extent_ = domain_.back() / block;
       builder_.loop(parallel_extent_, LoopKind::kParallel, [&](Index b) {
@@ -430,6 +433,7 @@ class LoopBuilding {
   }
 
   const Graph& g_;
+  const bool by_rows_;
   Builder builder_{"fused"};
   std::vector<Fusible> kinds_;
   Shape domain_shape_;
@@ -452,5 +456,6 @@ class LoopBuilding {
 }  // namespace
 
 std::optional<FusedLoops> build_loops(const Graph& body) { return LoopBuilding(body).run(); }
+std::optional<FusedLoops> build_row_loops(const Graph& body) { return LoopBuilding(body, true).run(); }
 
 }  // namespace rw

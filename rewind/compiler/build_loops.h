@@ -16,5 +16,8 @@ struct FusedLoops {
 
 // nullopt when the group does not go into one nest of loops.
 std::optional<FusedLoops> build_loops(const Graph& body);
+// The same with one iteration of the parallel loop a row (the last axis), for elementwise groups. A result
+// may lie in the memory of an argument of its type and shape.
+std::optional<FusedLoops> build_row_loops(const Graph& body);
 
 }  // namespace rw

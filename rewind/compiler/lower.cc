@@ -13,7 +13,7 @@
 namespace rw {
 namespace {
 
-enum class Runs : uint8_t { kNot, kAlias, kConstant, kKernel, kRead, kAssign, kEager, kNative };
+enum class Runs : uint8_t { kNot, kAlias, kConstant, kKernel, kRead, kAssign, kEager, kNative, kRows };
 
 bool plain(const GraphValue& v) { return v.shape.fully_known() && !is_host_only(v.dtype); }
 
@@ -77,7 +77,7 @@ class Lowering {
     if (n.op->view && g_.value(n.outputs[0]).shape.fully_known() && !checked_late(n)) return Runs::kAlias;
     if (n.op->name == "ReadVariableOp" && g_.value(n.outputs[0]).shape.fully_known()) return Runs::kRead;
     if (n.op->name == "AssignVariableOp" && plain(g_.value(n.inputs[1]))) return Runs::kAssign;
-    if (n.op->name == "_Fused") return Runs::kNative;
+    if (n.op->name == "_Fused") return has_kernel(n) ? Runs::kRows : Runs::kNative;
     if (n.op->runtime || runs_in_runtime(*n.op)) return Runs::kEager;
     for (const ValueId v : n.outputs)
       if (!plain(g_.value(v))) return Runs::kEager;
@@ -100,6 +100,12 @@ class Lowering {
       }
     }
     return false;
+  }
+
+  // Whether a Fused node is a kernel with a group behind it: see fuse_epilogues.
+  static bool has_kernel(const Node& n) {
+    const std::shared_ptr<const Graph> body = graph_attr(n, "f");
+    return !body->nodes().empty() && body->nodes().back().op == n.op;
   }
 
   void own(ValueId v) {
@@ -151,11 +157,46 @@ class Lowering {
         kernel_users_.push_back(program_->code.size() - 1);
         return;
       }
+      case Runs::kRows: return lower_rows(n, in);
       default:
         in.kind = Instruction::kKernel;
         in.kernel = find_kernel(*n.op, DeviceType::kCpu);
         return;
     }
+  }
+
+  void lower_rows(const Node& n, Instruction& in) {
+    const std::shared_ptr<const Graph> body = graph_attr(n, "f");
+    const Node& group = body->nodes().back();
+    const Node& kernel = body->nodes()[body->nodes().size() - 2];
+    const auto outside = [&](ValueId v) { return n.inputs[size_t(body->value(v).index)]; };
+    in.kind = Instruction::kKernel;
+    in.op = kernel.op;
+    in.attrs = kernel.attrs;
+    in.site = kernel.site;
+    in.kernel = find_kernel(*kernel.op, DeviceType::kCpu);
+    in.inputs.clear();
+    for (const ValueId v : kernel.inputs) in.inputs.push_back(outside(v));
+    in.kernel_inputs = uint32_t(in.inputs.size());
+    const ValueId rows = kernel.outputs[0];
+    for (const ValueId v : group.inputs)
+      if (v != rows) in.inputs.push_back(outside(v));
+    // The kernel's rows lie where a result of the group will.
+    const GraphValue& made = body->value(rows);
+    size_t over = 0;
+    while (!(body->value(group.outputs[over]).dtype == made.dtype &&
+             body->value(group.outputs[over]).shape == made.shape))
+      ++over;
+    in.kernel_output = uint32_t(in.inputs.size() + over);
+    uint32_t next = in.kernel_inputs;
+    for (const ValueId v : group.inputs) in.buffers.push_back(v == rows ? in.kernel_output : next++);
+    for (size_t k = 0; k < group.outputs.size(); ++k) in.buffers.push_back(uint32_t(in.inputs.size() + k));
+    const std::shared_ptr<const Graph> loops_body = graph_attr(group, "f");
+    std::optional<FusedLoops> loops = build_row_loops(*loops_body);
+    RW_CHECK(loops.has_value());
+    in.label = label_of(*loops_body);
+    kernels_.push_back(std::move(loops->kernel));
+    kernel_users_.push_back(program_->code.size() - 1);
   }
 
   bool lower_scalar_loops(const Node& n) {

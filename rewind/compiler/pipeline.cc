@@ -29,6 +29,7 @@ constexpr Pass kPasses[] = {
     {"share_subexpressions", share_subexpressions},
     {"prune", prune},
     {"fuse", fuse},
+    {"fuse_epilogues", fuse_epilogues},
 };
 
 // Writes a compilation's stages to REWIND_DUMP, if that is set.
@@ -78,7 +79,8 @@ std::shared_ptr<const Program> compile(const Graph& traced, std::span<const Shap
     now = &graph;
   }
   for (const Pass& pass : kPasses) {
-    if (pass.run == fuse && !loop::has_native_code()) continue;  // kernels one by one are faster then
+    const bool native = pass.run == fuse || pass.run == fuse_epilogues;
+    if (native && !loop::has_native_code()) continue;  // kernels one by one are faster then
     const auto start = Clock::now();
     graph = pass.run(*now);
     now = &graph;

@@ -44,13 +44,16 @@ void KernelContext::fail_out_of_range(const std::string& message) const {
 }
 
 void register_kernel(std::string_view op, DeviceType device, Kernel kernel, const void* data) {
+  register_kernel(op, device, KernelEntry{kernel, data});
+}
+
+void register_kernel(std::string_view op, DeviceType device, const KernelEntry& entry) {
   // Entries stay, also those that a later one replaces: a call may be using them.
   static std::mutex mutex;
   static auto* entries = new std::deque<KernelEntry>;
   const Op& row = find_op(op);
   const std::lock_guard lock(mutex);
-  row.rules[size_t(slot_of(device))].store(&entries->emplace_back(KernelEntry{kernel, data}),
-                                           std::memory_order_release);
+  row.rules[size_t(slot_of(device))].store(&entries->emplace_back(entry), std::memory_order_release);
 }
 
 const KernelEntry* find_kernel(const Op& op, DeviceType device) {

@@ -21,6 +21,12 @@ class KernelHost {
   // The value of the variable behind resource input i, for reading and writing in place. The runtime holds
   // the variable's lock while the kernel runs, and has split the value from snapshots that others still hold.
   virtual View variable(int i) = 0;
+  // Rows [begin, end) of output 0 are final, a row being its last axis. A compiled program takes them further
+  // while they are in the cache; afterwards the kernel must not read or write them.
+  virtual void rows_done(int64_t begin, int64_t end) {
+    (void)begin;
+    (void)end;
+  }
 };
 
 class KernelContext {
@@ -54,6 +60,8 @@ class KernelContext {
     return static_cast<T*>(host_.scratch(count * sizeof(T)));
   }
   View variable(int i) { return host_.variable(i); }
+  // From any thread. Kernels whose entry says that they report rows do so for each row once.
+  void rows_done(int64_t begin, int64_t end) { host_.rows_done(begin, end); }
   // What the kernel was registered with: one function serves many ops.
   template <class T>
   const T& data() const {
@@ -79,11 +87,15 @@ using Kernel = void (*)(KernelContext&);
 struct KernelEntry {
   Kernel run;
   const void* data;
+  // Whether a call with these attributes and this type reports its rows (KernelContext::rows_done); null:
+  // never.
+  bool (*reports_rows)(const Op& op, const Attrs& attrs, DType dtype) = nullptr;
 };
 
 // Adds the kernel of an op on a kind of device; a second one replaces the first. `data` reaches the kernel as
 // ctx.data<T>() and lives for ever. Thread-safe, lock-free for callers.
 void register_kernel(std::string_view op, DeviceType device, Kernel kernel, const void* data = nullptr);
+void register_kernel(std::string_view op, DeviceType device, const KernelEntry& entry);
 // nullptr when there is none.
 const KernelEntry* find_kernel(const Op& op, DeviceType device);
 

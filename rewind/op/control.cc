@@ -90,7 +90,8 @@ void register_control_ops(OpTable& t) {
       .shape(pass_first)
       .runtime()
       .tag("custom_gradient");
-  // The compiler's own: a group of ops that run as one loop nest. The body is what it means.
+  // The compiler's own: a group of ops that run as one loop nest, or a kernel with such a group behind it.
+  // The body is what it means.
   t.add("_Fused(args: Tin) -> (output: Tout); Tin: list(type) >= 0; Tout: list(type) >= 0; f: func")
       .shape(call_shape)
       .runtime()

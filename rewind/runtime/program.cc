@@ -40,8 +40,18 @@ class ProgramHost final : public KernelHost {
   }
   void* scratch(size_t bytes) override { return bytes == 0 ? nullptr : scratch_.take(bytes); }
   View variable(int i) override { return writable_variable(inputs_[size_t(i)], op_); }
+  void rows_done(int64_t begin, int64_t end) override {
+    if (native_) native_->run(buffers_.data(), begin, end);
+  }
+  // Native code to run on rows that are done.
+  void take_rows(const NativeKernel& native, std::span<const uint32_t> operands, const View* views) {
+    native_ = &native;
+    for (const uint32_t o : operands) buffers_.push_back(views[o].data);
+  }
 
  private:
+  const NativeKernel* native_ = nullptr;
+  SmallVector<void*, 8> buffers_;
   const Op& op_;
   std::span<const View> inputs_;
   ScratchPool& scratch_;
@@ -166,6 +176,13 @@ void Program::execute(Frame& frame, const Instruction& in) const {
   switch (in.kind) {
     case Instruction::kKernel: {
       ProgramHost host(*in.op, {views, num_inputs}, frame.scratch);
+      if (in.native) {
+        host.take_rows(*in.native, in.buffers, views);
+        KernelContext ctx(*in.op, in.attrs, {views, in.kernel_inputs}, {views + in.kernel_output, 1},
+                          cpu_device(), host, in.kernel->data);
+        in.kernel->run(ctx);
+        return;
+      }
       VariableLocks locks;
       if (in.op->stateful) locks.lock({views, num_inputs});
       KernelContext ctx(*in.op, in.attrs, {views, num_inputs}, {views + num_inputs, in.outputs.size()},

@@ -47,7 +47,7 @@ struct ProgramValue {
 
 struct Instruction {
   enum Kind : uint8_t {
-    kKernel,  // a kernel of the op on views
+    kKernel,  // a kernel of the op on views; with native code, that takes its rows further as they are done
     kNative,  // machine code on pointers
     kEager,   // the eager executor on values
     kRead,    // a variable's snapshot
@@ -62,12 +62,16 @@ struct Instruction {
   int64_t extent = 1, grain = 1;         // of the native kernel's parallel loop
   std::vector<int32_t> inputs, outputs;  // values
   uint32_t first_operand = 0;            // operands of inputs, then of outputs
-  std::vector<int32_t> allocates;        // owned roots that get memory before it runs
-  std::vector<int32_t> releases;         // owned roots that nobody reads behind it
-  std::vector<std::string> failures;     // of a native kernel, by status - 1
-  bool swaps = false;                    // an assignment that is the value's last reader
-  std::string label;                     // for dumps and profiles
-  std::shared_ptr<const void> site;      // the user's line that made the op: see base/call_site.h
+  // Of a kernel with native code behind it: how many inputs are the kernel's own, which operand (counted from
+  // the first) it writes its rows to, and the operands that are the native code's buffers.
+  uint32_t kernel_inputs = 0, kernel_output = 0;
+  std::vector<uint32_t> buffers;
+  std::vector<int32_t> allocates;     // owned roots that get memory before it runs
+  std::vector<int32_t> releases;      // owned roots that nobody reads behind it
+  std::vector<std::string> failures;  // of a native kernel, by status - 1
+  bool swaps = false;                 // an assignment that is the value's last reader
+  std::string label;                  // for dumps and profiles
+  std::shared_ptr<const void> site;   // the user's line that made the op: see base/call_site.h
 };
 
 class Program {

@@ -24,5 +24,7 @@ Graph simplify(const Graph& graph);
 Graph shape_matmuls(const Graph& graph);
 // Elementwise ops, broadcasts and reductions together in Fused nodes.
 Graph fuse(const Graph& graph);
+// Kernels that report their rows together with the group that takes these further.
+Graph fuse_epilogues(const Graph& graph);
 
 }  // namespace rw

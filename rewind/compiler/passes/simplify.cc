@@ -53,6 +53,14 @@ ValueId cast(const Node& n, std::span<const ValueId> in, const Shape&, Graph& to
   return attr_as<DType>(*n.op, n.attrs, "DstT") == to.value(in[0]).dtype ? in[0] : -1;
 }
 
+// An addition, which can be fused. Channels lie last.
+ValueId add_bias(const Node& n, std::span<const ValueId> in, const Shape& out, Graph& to) {
+  static const Op& add = find_op("AddV2");
+  if (!out.fully_known() || out.num_elements() == 0) return -1;
+  if (n.op->name == "BiasAdd" && attr_as<std::string>(*n.op, n.attrs, "data_format") == "NCHW") return -1;
+  return to.node(to.add_node(add, {}, in)).outputs[0];
+}
+
 const std::unordered_map<const Op*, Rule>& rules() {
   static const auto* table = [] {
     auto* t = new std::unordered_map<const Op*, Rule>;
@@ -71,6 +79,8 @@ const std::unordered_map<const Op*, Rule>& rules() {
         {"Neg", negate},
         {"BroadcastTo", broadcast},
         {"Cast", cast},
+        {"BiasAdd", add_bias},
+        {"BiasAddV1", add_bias},
     };
     for (const auto& [name, rule] : list)
       if (const Op* op = op_table().find(name)) t->emplace(op, rule);

@@ -1,8 +1,10 @@
 // Kernels of the convolutions and their gradients: reads the call, stages the arrays, picks the way.
 #include "rewind/kernel/cpu/conv.h"
 
+#include <algorithm>
 #include <cstring>
 
+#include "rewind/device/parallel.h"
 #include "rewind/kernel/cpu/pool.h"
 #include "rewind/kernel/cpu/staging.h"
 
@@ -36,6 +38,13 @@ Parts parts_of(KernelContext& ctx, ConvPass pass) {
   }
 }
 
+// All rows, at the end.
+void report_rows(KernelContext& ctx, const View& result) {
+  const int64_t row = result.shape->back();
+  parallel_for(result.size / row, std::max<int64_t>(1, 16384 / row),
+               [&](int64_t begin, int64_t end) { ctx.rows_done(begin, end); });
+}
+
 void conv(KernelContext& ctx) {
   const Variant& variant = ctx.data<Variant>();
   const View& result = ctx.out(0);
@@ -46,7 +55,7 @@ void conv(KernelContext& ctx) {
   if (result.size == 0) return;
   if (parts.input.size == 0 || parts.filter.size == 0 || parts.output.size == 0) {
     std::memset(result.data, 0, size_t(result.size) * size_of(result.dtype));
-    return;
+    return report_rows(ctx, result);
   }
   const Staging staging(ctx, result.dtype, call.window.channels_first, true);
   const bool to_filter = variant.pass == ConvPass::kFilterGrad;
@@ -55,10 +64,17 @@ void conv(KernelContext& ctx) {
   const void* b = to_filter ? staging.input(parts.output) : staging.plain_input(parts.filter);
   void* out = to_filter ? staging.plain_output(result) : staging.output(result);
   const ConvArgs args{ctx, variant.pass, call, a, b, out};
+  bool reported = false;
   if (variant.depthwise) conv_depthwise(staging.dtype(), args);
-  else if (staging.dtype() != DType::kFloat32 || !conv_onednn(args)) conv_plain(staging.dtype(), args);
+  else if (staging.dtype() == DType::kFloat32) reported = conv_winograd(args) || conv_onednn(args);
+  if (!reported && !variant.depthwise) conv_plain(staging.dtype(), args);
   if (to_filter) staging.plain_finish(result, out);
   else staging.finish(result, out);
+  if (!reported && !to_filter) report_rows(ctx, result);
+}
+
+bool reports_rows(const Op& op, const Attrs& attrs, DType dtype) {
+  return dtype == DType::kFloat32 && attr_as<std::string>(op, attrs, "data_format").back() == 'C';
 }
 
 }  // namespace
@@ -79,7 +95,10 @@ void register_conv_cpu_kernels() {
       {"DepthwiseConv2dNativeBackpropInput", {ConvPass::kInputGrad, 2, true}},
       {"DepthwiseConv2dNativeBackpropFilter", {ConvPass::kFilterGrad, 2, true}},
   };
-  for (const Row& row : kRows) register_kernel(row.op, DeviceType::kCpu, conv, &row.variant);
+  for (const Row& row : kRows) {
+    const bool rows = row.variant.pass != ConvPass::kFilterGrad;
+    register_kernel(row.op, DeviceType::kCpu, {conv, &row.variant, rows ? reports_rows : nullptr});
+  }
   register_pool_cpu_kernels();
   register_resize_cpu_kernels();
 }

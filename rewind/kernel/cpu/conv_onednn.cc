@@ -174,7 +174,8 @@ Cache& cache() {
   return *c;
 }
 
-constexpr double kPieceFlops = 8e6;  // some tens of microseconds on one core
+constexpr double kPieceFlops = 8e6;     // some tens of microseconds on one core
+constexpr double kPieceResult = 65536;  // elements
 constexpr int64_t kMostPieces = 64;
 
 // How many equal parts: near `wanted`, and dividing n where a divisor is near.
@@ -213,7 +214,12 @@ std::vector<Piece> cut(ConvPass pass, const ConvCall& call) {
   const double image_flops =
       2.0 * double(w.out_positions()) * double(call.depth()) * double(call.out_channels);
   double wanted = image_flops * double(w.batch) / kPieceFlops;
-  if (pass == ConvPass::kFilterGrad) {
+  if (pass != ConvPass::kFilterGrad) {
+    // What is done with a piece's result behind it should find it in the cache.
+    const int64_t result =
+        pass == ConvPass::kForward ? w.out_positions() * call.out_channels : w.in_positions() * w.channels;
+    wanted = std::max(wanted, double(w.batch * result) / kPieceResult);
+  } else {
     // Each piece has a gradient of its own: no more than 16 MiB of them, but enough for some threads.
     const double bytes = 4.0 * double(call.depth()) * double(call.out_channels);
     wanted = std::min(wanted, std::max(4.0, double(16 << 20) / bytes));
@@ -318,6 +324,13 @@ bool conv_onednn(const ConvArgs& args) {
           {e.a_arg, a.get()}, {e.b_arg, b.get()}, {e.out_arg, o.get()}, {DNNL_ARG_SCRATCHPAD, s.get()}};
       dnnl::error::wrap_c_api(dnnl_primitive_execute(e.primitive.get(), onednn_stream().get(), 4, list),
                               "convolution failed");
+      if (to_filter) continue;
+      const WindowAxis& axis = w.axes[0];
+      const bool by_input = pass == ConvPass::kInputGrad;
+      const int64_t line = by_input ? w.in_positions() / axis.in : w.out_positions() / axis.out;
+      const int64_t first = by_input ? p.image * axis.in + p.in_row : p.image * axis.out + p.out_row;
+      const int64_t lines = by_input ? p.images * p.in_rows : p.images * p.out_rows;
+      args.ctx.rows_done(first * line, (first + lines) * line);
     }
   });
   if (!to_filter) return true;

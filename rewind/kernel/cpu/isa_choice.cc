@@ -11,6 +11,7 @@ namespace rw {
   const ElementwiseLoops* elementwise_loops(); \
   const NnLoops* nn_loops();                   \
   const WindowLoops* window_loops();           \
+  const WinogradLoops* winograd_loops();       \
   const GemmBlocks* gemm_blocks();             \
   const ReduceRow* reduce_rows();              \
   const RandomLoops* random_loops();           \
@@ -54,8 +55,8 @@ int level() {
 #define RW_LOOPS_OF(name)                                                                             \
   IsaLoops {                                                                                          \
     .elementwise = name::elementwise_loops(), .nn = name::nn_loops(), .window = name::window_loops(), \
-    .gemm = name::gemm_blocks(), .reduce = name::reduce_rows(), .random = name::random_loops(),       \
-    .scatter = name::scatter_rows(), .update = name::update_rows(),                                   \
+    .winograd = name::winograd_loops(), .gemm = name::gemm_blocks(), .reduce = name::reduce_rows(),   \
+    .random = name::random_loops(), .scatter = name::scatter_rows(), .update = name::update_rows(),   \
   }
 
 const IsaLoops& isa_loops() {

@@ -1,6 +1,7 @@
 // Kernels of the pools. Outputs are made line by line, and gradients are gathered input line by input line,
 // so that every element is summed by one thread in the order of the window's positions.
 #include <algorithm>
+#include <atomic>
 #include <limits>
 
 #include "rewind/base/dispatch.h"
@@ -59,18 +60,55 @@ void max_pool(KernelContext& ctx) {
   staging.finish(result, output);
 }
 
-// The tap that holds each output's maximum: the first one of equals. `best` receives the maxima.
+// The tap that holds each maximum of an output line: the first one of equals. `best` receives the maxima.
+template <class T>
+void find_taps_of_line(const WindowLines& w, int64_t line, const T* in, T* best, int32_t* taps) {
+  const ArgmaxLoop loop = isa_loops().window->argmax[int(dtype_of<T>)];
+  const int64_t c = w.channels, first = line * w.out_line_size();
+  std::fill_n(best, w.out_line_size(), kLowest<T>);
+  std::fill_n(taps, w.out_line_size(), -1);
+  w.taps_of_output(line, [&](int64_t tap, int64_t in_at, int64_t out_at, int64_t count) {
+    loop(in + in_at, best + out_at - first, taps + out_at - first, int32_t(tap),
+         {count, c, w.in_step(), 0, c});
+  });
+}
+
 template <class T>
 void find_taps(const WindowLines& w, const T* in, T* best, int32_t* taps) {
-  const ArgmaxLoop loop = isa_loops().window->argmax[int(dtype_of<T>)];
-  const int64_t c = w.channels;
   for_lines(w.out_lines(), w.out_line_size() * w.taps(), [&](int64_t begin, int64_t end) {
     for (int64_t line = begin; line < end; ++line) {
-      std::fill_n(best + line * w.out_line_size(), w.out_line_size(), kLowest<T>);
-      std::fill_n(taps + line * w.out_line_size(), w.out_line_size(), -1);
-      w.taps_of_output(line, [&](int64_t tap, int64_t in_at, int64_t out_at, int64_t count) {
-        loop(in + in_at, best + out_at, taps + out_at, int32_t(tap), {count, c, w.in_step(), 0, c});
-      });
+      const int64_t first = line * w.out_line_size();
+      find_taps_of_line(w, line, in, best + first, taps + first);
+    }
+  });
+}
+
+// The gradient where windows of neighbouring output lines do not meet: each output line has input lines of
+// its own, so its maxima are found and used at once. `gradient` is like the output, `out` like the input.
+template <class T>
+void route_by_lines(KernelContext& ctx, const WindowLines& w, const T* in, const T* gradient, T* out) {
+  const RouteLoop loop = isa_loops().window->route[int(dtype_of<T>)];
+  const int64_t c = w.channels, size = w.out_line_size(), in_size = w.in_line_size();
+  const int64_t lanes = std::min<int64_t>(num_threads(), w.out_lines());
+  T* const best = ctx.scratch<T>(size_t(lanes * size));
+  int32_t* const taps = ctx.scratch<int32_t>(size_t(lanes * size));
+  std::atomic<int64_t> next_lane{0};
+  for_lines(w.out_lines(), size * w.taps(), [&](int64_t begin, int64_t end) {
+    const int64_t lane = next_lane.fetch_add(1);
+    int32_t* const mine = taps + lane * size;
+    for (int64_t line = begin; line < end; ++line) {
+      find_taps_of_line(w, line, in, best + lane * size, mine);
+      const int64_t image = line / w.y.out, oy = line % w.y.out;
+      const int64_t top = oy == 0 ? 0 : oy * w.y.stride - w.y.before;
+      const int64_t bottom = oy == w.y.out - 1 ? w.y.in : (oy + 1) * w.y.stride - w.y.before;
+      const int64_t first = image * w.y.in + top, last = image * w.y.in + bottom;
+      std::fill(out + first * in_size, out + last * in_size, T{});
+      for (int64_t i = first; i < last; ++i)
+        w.taps_of_input(i, [&](int64_t tap, int64_t in_at, int64_t out_at, int64_t count) {
+          loop(gradient + out_at, mine + (out_at - line * size), int32_t(tap), out + in_at,
+               {count, c, c, c, w.in_step()});
+        });
+      ctx.rows_done(first * w.x.in, last * w.x.in);
     }
   });
 }
@@ -89,7 +127,12 @@ void max_pool_grad(KernelContext& ctx) {
   const void* input = staging.input(x);
   const void* gradient = grad_staging.input(grad);
   void* output = grad_staging.output(result);
+  const bool by_lines =
+      !kTwice && w.out_lines() > 0 && w.z.in == 1 && w.z.filter == 1 && w.y.stride >= w.y.filter;
   const bool ok = dispatch<kStaged>(staging.dtype(), [&]<class T>() {
+    if (by_lines)
+      return route_by_lines(ctx, w, static_cast<const T*>(input), static_cast<const T*>(gradient),
+                            static_cast<T*>(output));
     const int64_t outputs = w.out_lines() * w.out_line_size();
     int32_t* taps = ctx.scratch<int32_t>(size_t(outputs));
     find_taps(w, static_cast<const T*>(input), ctx.scratch<T>(size_t(outputs)), taps);
@@ -114,6 +157,12 @@ void max_pool_grad(KernelContext& ctx) {
   });
   if (!ok) ctx.fail_dtype(x.dtype);
   grad_staging.finish(result, output);
+  if (!by_lines)
+    for_lines(result.size / w.channels, w.channels, [&](int64_t b, int64_t e) { ctx.rows_done(b, e); });
+}
+
+bool grad_reports_rows(const Op& op, const Attrs& attrs, DType dtype) {
+  return dtype == DType::kFloat32 && attr_as<std::string>(op, attrs, "data_format").back() == 'C';
 }
 
 void max_pool_with_argmax(KernelContext& ctx) {
@@ -222,7 +271,7 @@ void avg_pool_grad(KernelContext& ctx) {
 
 void register_pool_cpu_kernels() {
   register_kernel("MaxPool", DeviceType::kCpu, max_pool<2>);
-  register_kernel("MaxPoolGrad", DeviceType::kCpu, max_pool_grad<2, false>);
+  register_kernel("MaxPoolGrad", DeviceType::kCpu, {max_pool_grad<2, false>, nullptr, grad_reports_rows});
   register_kernel("MaxPoolGradGrad", DeviceType::kCpu, max_pool_grad<2, true>);
   register_kernel("MaxPoolWithArgmax", DeviceType::kCpu, max_pool_with_argmax);
   register_kernel("AvgPool", DeviceType::kCpu, avg_pool<2>);

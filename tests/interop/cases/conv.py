@@ -55,6 +55,9 @@ SHAPES = [
 ]
 for shape, filters, options in SHAPES: conv("Conv2D", shape, filters, **options)
 conv("Conv2D", (2, 5, 5, 4), (3, 3, 2, 6), padding="SAME")
+# Many channels: another algorithm.
+conv("Conv2D", (4, 18, 18, 16), (3, 3, 16, 24))
+conv("Conv2D", (2, 30, 27, 32), (3, 3, 32, 40), padding="SAME")
 conv("Conv2D", (2, 5, 5, 4), (3, 3, 1, 4), padding="SAME", strides=[2, 2])
 conv("Conv2D", (1, 6, 6, 6), (2, 2, 2, 9))
 conv("Conv2D", (1, 6, 7, 2), (3, 3, 2, 3), strides=[2, 1], grad=())

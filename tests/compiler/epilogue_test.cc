@@ -1,0 +1,132 @@
+// Kernels with elementwise groups behind them: one instruction where one reads the other's rows alone, and
+// the bits of the separate ops.
+#include <gtest/gtest.h>
+
+#include "rewind/compiler/llvm/compile.h"
+#include "rewind/compiler/pipeline.h"
+#include "rewind/op/table.h"
+#include "tests/support/graph_examples.h"
+
+namespace rw::test {
+namespace {
+
+HostTensor numbers(const Shape& shape, int64_t seed) {
+  auto data = std::make_shared<std::vector<float>>(size_t(shape.num_elements()));
+  for (size_t i = 0; i < data->size(); ++i)
+    (*data)[i] = float((int64_t(i) * 7919 + seed * 104729) % 2003 - 1001) / 997;
+  return {DType::kFloat32, shape, std::shared_ptr<const void>(data, data->data())};
+}
+
+class Building {
+ public:
+  Graph graph;
+  std::vector<HostTensor> feeds;
+
+  ValueId argument(const Shape& shape) {
+    feeds.push_back(numbers(shape, int64_t(feeds.size()) + 1));
+    return graph.add_argument(DType::kFloat32, shape);
+  }
+  ValueId op(const char* name, std::vector<ValueId> inputs, const Attrs& attrs = {}) {
+    return graph.node(graph.add_node(find_op(name), attrs, inputs)).outputs[0];
+  }
+  ValueId conv(ValueId x, ValueId filter) {
+    return op("Conv2D", {x, filter}, {{"strides", std::vector<int64_t>{1, 1, 1, 1}}, {"padding", "SAME"}});
+  }
+
+  // The program's text, after comparing its results with the evaluator's.
+  std::string compiled() {
+    std::vector<Shape> shapes;
+    for (const HostTensor& f : feeds) shapes.push_back(f.shape);
+    const std::shared_ptr<const Program> program = compile(graph, shapes);
+    const std::vector<HostTensor> want = run_graph(graph, feeds);
+    for (int i = 0; i < 2; ++i) {
+      const std::vector<HostTensor> got = run_graph(graph, feeds, [&](std::span<const Value* const> inputs) {
+        ValueList results;
+        program->run(inputs, &results);
+        return results;
+      });
+      for (size_t k = 0; k < want.size(); ++k) EXPECT_TRUE(same_bits(want[k], got[k])) << "result " << k;
+    }
+    return program->to_string();
+  }
+};
+
+bool contains(const std::string& text, const char* part) { return text.find(part) != std::string::npos; }
+
+#define SKIP_WITHOUT_NATIVE_CODE \
+  if (!loop::has_native_code()) GTEST_SKIP() << "kernels run one by one"
+
+TEST(Epilogue, BiasAndActivationBehindConvolutions) {
+  SKIP_WITHOUT_NATIVE_CODE;
+  // By Winograd's algorithm, by oneDNN or plain loops, and with one channel.
+  for (const int64_t channels : {32, 5, 1}) {
+    Building b;
+    const ValueId x = b.argument({3, 19, 18, channels}), w = b.argument({3, 3, channels, 24});
+    const ValueId y = b.op("Relu", {b.op("BiasAdd", {b.conv(x, w), b.argument({24})})});
+    b.graph.outputs = {b.op("Tanh", {y})};
+    EXPECT_TRUE(contains(b.compiled(), "kernel Conv2D [AddV2 Relu Tanh]")) << b.compiled();
+  }
+}
+
+TEST(Epilogue, TwoResults) {
+  SKIP_WITHOUT_NATIVE_CODE;
+  Building b;
+  const ValueId y =
+      b.op("BiasAdd", {b.conv(b.argument({3, 19, 18, 16}), b.argument({3, 3, 16, 24})), b.argument({24})});
+  b.graph.outputs = {b.op("Sigmoid", {y}), b.op("Exp", {y})};
+  EXPECT_TRUE(contains(b.compiled(), "kernel Conv2D [AddV2 ")) << b.compiled();
+}
+
+TEST(Epilogue, GradientsOfActivations) {
+  SKIP_WITHOUT_NATIVE_CODE;
+  for (const int64_t size : {2, 3}) {  // windows that touch, windows that overlap
+    Building b;
+    const ValueId h = b.argument({3, 19, 19, 24});
+    const Attrs pool{{"ksize", std::vector<int64_t>{1, size, size, 1}},
+                     {"strides", std::vector<int64_t>{1, 2, 2, 1}},
+                     {"padding", "VALID"}};
+    const ValueId p = b.op("MaxPool", {h}, pool);
+    const ValueId g = b.argument({3, 9, 9, 24});
+    const ValueId dh = b.op("ReluGrad", {b.op("MaxPoolGrad", {h, p, g}, pool), h});
+    const ValueId w = b.argument({3, 3, 16, 24}), x = b.argument({3, 19, 19, 16});
+    auto sizes = std::make_shared<std::vector<int32_t>>(std::vector<int32_t>{3, 19, 19, 16});
+    const ValueId input_sizes =
+        b.graph.add_constant({DType::kInt32, Shape{4}, std::shared_ptr<const void>(sizes, sizes->data())});
+    const ValueId dx = b.op("Conv2DBackpropInput", {input_sizes, w, dh},
+                            {{"strides", std::vector<int64_t>{1, 1, 1, 1}}, {"padding", "SAME"}});
+    b.graph.outputs = {b.op("ReluGrad", {dx, x}), dh};
+    const std::string text = b.compiled();
+    EXPECT_TRUE(contains(text, "kernel MaxPoolGrad [ReluGrad]")) << text;
+    EXPECT_TRUE(contains(text, "kernel Conv2DBackpropInput [ReluGrad]")) << text;
+  }
+}
+
+// A result that others read, or that the graph returns, is stored as it is.
+TEST(Epilogue, OnlyBehindAResultWithOneReader) {
+  SKIP_WITHOUT_NATIVE_CODE;
+  Building b;
+  const ValueId y = b.conv(b.argument({3, 19, 18, 16}), b.argument({3, 3, 16, 24}));
+  b.graph.outputs = {b.op("Relu", {y}), y};
+  EXPECT_FALSE(contains(b.compiled(), "Conv2D ["));
+}
+
+// Operands that vary along some of the axes in front of the channels make another nest of loops.
+TEST(Epilogue, OperandsByImageStayApart) {
+  SKIP_WITHOUT_NATIVE_CODE;
+  Building b;
+  const ValueId y = b.conv(b.argument({3, 19, 18, 16}), b.argument({3, 3, 16, 24}));
+  b.graph.outputs = {b.op("Relu", {b.op("Mul", {y, b.argument({3, 1, 1, 24})})})};
+  EXPECT_FALSE(contains(b.compiled(), "Conv2D ["));
+}
+
+TEST(Epilogue, TwoKernelsMeet) {
+  SKIP_WITHOUT_NATIVE_CODE;
+  Building b;
+  const ValueId x = b.argument({3, 19, 18, 16});
+  const ValueId y = b.conv(x, b.argument({3, 3, 16, 24})), z = b.conv(x, b.argument({3, 3, 16, 24}));
+  b.graph.outputs = {b.op("Relu", {b.op("AddV2", {y, z})})};
+  EXPECT_TRUE(contains(b.compiled(), "kernel Conv2D [AddV2 Relu]")) << b.compiled();
+}
+
+}  // namespace
+}  // namespace rw::test
