@@ -21,8 +21,7 @@ constexpr int64_t kReach = 6;              // inputs along an axis
 constexpr int64_t kColumnsAtOnce = 64;     // of a product, before the outputs are transformed
 constexpr int64_t kBlockFloats = 4096;     // of one point of a block: left factor and product
 constexpr int64_t kSkew = 16;              // keeps points off the same lines of the first cache
-constexpr int64_t kMostPieces = 16;        // of a filter's gradient
-constexpr int64_t kPieceFloats = 1 << 22;  // all of them together
+constexpr int64_t kPieceFloats = 1 << 22;  // sums of all pieces of a filter's gradient
 
 int64_t round_up(int64_t n, int64_t to) { return (n + to - 1) / to * to; }
 int64_t tiles_along(int64_t n) { return (n + kTile - 1) / kTile; }
@@ -93,6 +92,15 @@ float* scratch(KernelContext& ctx, int64_t n) {
   return p + (64 - reinterpret_cast<uintptr_t>(p) % 64) % 64 / sizeof(float);
 }
 
+// Threads take pieces of work as they come to them: work(lane, next), where next() numbers the pieces.
+template <class Work>
+void take_in_turn(int64_t lanes, Work work) {
+  std::atomic<int64_t> taken{0};
+  parallel_for(lanes, 1, [&](int64_t begin, int64_t end) {
+    for (int64_t lane = begin; lane < end; ++lane) work(lane, [&] { return taken.fetch_add(1); });
+  });
+}
+
 // Tiles in a block, a multiple of a product's rows.
 int64_t block_tiles(int64_t left_channels, int64_t right_channels) {
   const int64_t row = round_up(left_channels, 16) + std::min(round_up(right_channels, 16), kColumnsAtOnce);
@@ -145,12 +153,11 @@ void correlate(KernelContext& ctx, const Correlation& c, const float* in, const 
   }
   transform_filter(c, filter, right);
   float* lane_room = room.take(lanes * lane_floats);
-  std::atomic<int64_t> next_lane{0};
-  parallel_for(blocks, 1, [&](int64_t first, int64_t last) {
-    Room mine(lane_room + next_lane.fetch_add(1) * lane_floats);
+  take_in_turn(lanes, [&](int64_t lane, const auto& next) {
+    Room mine(lane_room + lane * lane_floats);
     float* left = mine.take(kPoints * left_step);
     float* products = mine.take(kPoints * product_step);
-    for (int64_t b = first; b < last; ++b) {
+    for (int64_t b; (b = next()) < blocks;) {
       const int64_t begin = b * block, end = std::min(c.tiles(), begin + block);
       transform_data(c, in, zeros, begin, end, left, left_step);
       for (int64_t k = 0; k < columns; k += at_once) {
@@ -176,10 +183,17 @@ void correlate(KernelContext& ctx, const Correlation& c, const float* in, const 
   });
 }
 
-// How many pieces the tiles of a filter's gradient are summed in.
+int64_t sum_floats(const Correlation& c) {
+  return kPoints * round_up(c.in.channels, 16) * round_up(c.out.channels, 16);
+}
+
+// How many pieces the tiles of a filter's gradient are summed in: a power of two, more for more work.
 int64_t pieces_of(const Correlation& c) {
-  const int64_t floats = kPoints * round_up(c.in.channels, 16) * round_up(c.out.channels, 16);
-  return std::clamp<int64_t>(std::min(kPieceFloats / floats, c.tiles() / 64), 1, kMostPieces);
+  const int64_t most =
+      std::min({kPieceFloats / sum_floats(c), c.tiles() / 64, int64_t{c.tiles() < 4096 ? 8 : 16}});
+  int64_t pieces = 1;
+  while (pieces * 2 <= most) pieces *= 2;
+  return pieces;
 }
 
 void correlate_to_filter(KernelContext& ctx, const Correlation& c, const float* in, const float* gradient,
@@ -200,12 +214,11 @@ void correlate_to_filter(KernelContext& ctx, const Correlation& c, const float* 
   std::fill_n(zeros, most, 0.0f);
   float* sums = room.take(pieces * kPoints * sum_step);  // (piece, point, in, out)
   float* lane_room = room.take(lanes * lane_floats);
-  std::atomic<int64_t> next_lane{0};
-  parallel_for(pieces, 1, [&](int64_t first, int64_t last) {
-    Room mine(lane_room + next_lane.fetch_add(1) * lane_floats);
+  take_in_turn(lanes, [&](int64_t lane, const auto& next) {
+    Room mine(lane_room + lane * lane_floats);
     float* left = mine.take(kPoints * left_step);
     float* right = mine.take(kPoints * right_step);
-    for (int64_t piece = first; piece < last; ++piece) {
+    for (int64_t piece; (piece = next()) < pieces;) {
       const int64_t stop = std::min(c.tiles(), (piece + 1) * piece_tiles);
       float* sum = sums + piece * kPoints * sum_step;
       if (piece * piece_tiles >= stop) std::fill_n(sum, kPoints * sum_step, 0.0f);
@@ -226,25 +239,25 @@ void correlate_to_filter(KernelContext& ctx, const Correlation& c, const float* 
       }
     }
   });
-  parallel_for(c.in.channels, std::max<int64_t>(1, 16384 / (pieces * kPoints * columns)),
-               [&](int64_t begin, int64_t end) {
-                 for (int64_t row = begin; row < end; ++row) {
-                   float* total = sums + row * columns;
-                   for (int64_t piece = 1; piece < pieces; ++piece)
-                     for (int64_t p = 0; p < kPoints; ++p) {
-                       float* to = total + p * sum_step;
-                       const float* from = to + piece * kPoints * sum_step;
-                       for (int64_t k = 0; k < columns; ++k) to[k] += from[k];
-                     }
-                   loops.filter_gradient(total, sum_step, out + row * c.out.channels,
-                                         c.in.channels * c.out.channels, c.out.channels);
-                 }
-               });
+  parallel_for(kPoints * sum_step, 4096, [&](int64_t begin, int64_t end) {
+    for (int64_t at = begin; at < end; at += 4096) {
+      const int64_t n = std::min<int64_t>(4096, end - at);
+      for (int64_t piece = 1; piece < pieces; ++piece) {
+        const float* from = sums + piece * kPoints * sum_step + at;
+        for (int64_t i = 0; i < n; ++i) sums[at + i] += from[i];
+      }
+    }
+  });
+  parallel_for(c.in.channels, std::max<int64_t>(1, 4096 / columns), [&](int64_t begin, int64_t end) {
+    for (int64_t row = begin; row < end; ++row)
+      loops.filter_gradient(sums + row * columns, sum_step, out + row * c.out.channels,
+                            c.in.channels * c.out.channels, c.out.channels);
+  });
 }
 
 // By shape alone: enough channels to fill vectors, tiles that are mostly used, and filters whose 36 points
 // stay in the caches.
-bool suits(const ConvCall& call, const Correlation& c) {
+bool suits(ConvPass pass, const ConvCall& call, const Correlation& c) {
   const WindowCall& w = call.window;
   if (w.spatial != 2 || call.groups() != 1) return false;
   for (int i = 0; i < 2; ++i) {
@@ -254,6 +267,8 @@ bool suits(const ConvCall& call, const Correlation& c) {
   const int64_t in = c.in.channels, out = c.out.channels;
   if (in < 16 || out < 16 || in * out > (1 << 16)) return false;
   if (c.tiles() < 64) return false;
+  // Several threads need several sums.
+  if (pass == ConvPass::kFilterGrad && sum_floats(c) * 4 > kPieceFloats) return false;
   return c.tiles() * kTile * kTile * 2 <= c.batch * c.out.height * c.out.width * 3;
 }
 
@@ -270,7 +285,7 @@ bool conv_winograd(const ConvArgs& args) {
   const bool back = args.pass == ConvPass::kInputGrad;
   const Correlation c = back ? Correlation{w.batch, out, in, 2 - y.before, 2 - x.before}
                              : Correlation{w.batch, in, out, y.before, x.before};
-  if (!suits(args.call, c)) return false;
+  if (!suits(args.pass, args.call, c)) return false;
   if (args.pass == ConvPass::kFilterGrad) correlate_to_filter(args.ctx, c, a, b, result);
   else correlate(args.ctx, c, a, b, back, result);
   return true;

@@ -193,7 +193,7 @@ void filter_gradient(const float* points, int64_t point_step, float* out, int64_
 #define RW_MAY_CONTRACT __attribute__((optimize("fp-contract=fast")))
 #endif
 
-// kRows x (kVectors vectors) of a product; kSteps: the left factor's rows are neighbours in memory.
+// kRows x (kVectors vectors) of a product; kDense: the left factor's rows are neighbours in memory.
 template <int kVectors, bool kDense>
 RW_MAY_CONTRACT void tile(const float* __restrict x, const float* __restrict y, float* c, int64_t width,
                           const WinogradProduct& s) {
