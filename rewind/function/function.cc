@@ -4,6 +4,7 @@
 #include <cstdio>
 
 #include "rewind/base/error.h"
+#include "rewind/tensor/thread_state.h"
 #include "rewind/tensor/trace.h"
 
 namespace rw {
@@ -26,7 +27,10 @@ std::string describe_argument(std::span<const uint64_t> words) {
   switch (TraceKey::Tag(words[0] >> 56)) {
     case TraceKey::kTensor: {
       std::vector<int64_t> dims(words.begin() + 1, words.begin() + 1 + std::max<int>(0, int32_t(detail)));
-      return std::string(name_of(DType(detail >> 32))) + Shape(dims).to_string();
+      const bool unknown_rank = int32_t(detail) < 0;
+      return std::string(name_of(DType(detail >> 32 & 0xff))) +
+             (unknown_rank ? Shape::unknown_rank() : Shape(dims)).to_string() +
+             (detail >> 40 ? " on another device" : "");
     }
     case TraceKey::kValue: {
       if (detail & 512) return words[1] ? "true" : "false";
@@ -77,6 +81,7 @@ bool admits(const std::vector<TensorSpec>& specs, const TensorList& tensors) {
 // The key without the tensors' sizes: what two traces must share to serve each other's shapes.
 TraceKey without_shapes(const TraceKey& key) {
   TraceKey out;
+  for (const uint64_t w : key.types()) out.add(w);
   for (size_t a = 0; a < key.num_arguments(); ++a) {
     out.begin_argument();
     const auto words = key.argument(a);
@@ -128,12 +133,12 @@ const FunctionCore::Entry* FunctionCore::look_up(const TraceKey& key, const Tens
 }
 
 const FunctionCore::Entry& FunctionCore::find(const TraceKey& key, const TensorList& tensors, Tracer tracer) {
-  if (const Entry* e = last_.load(std::memory_order_acquire); e && !e->general && e->key == key) return *e;
   for (const FunctionCore* core : t_being_traced)
     if (core == this)
       fail_precondition(
           options_.name,
           "the function calls itself while it is traced: a recursion has no graph; use rw::while_loop");
+  if (const Entry* e = last_.load(std::memory_order_acquire); e && !e->general && e->key == key) return *e;
   if (options_.input_signature && !admits(*options_.input_signature, tensors)) {
     fail_invalid(options_.name, "the arguments do not fit the input_signature: expected " +
                                     describe(*options_.input_signature) + ", got " +
@@ -165,23 +170,31 @@ std::vector<TensorSpec> FunctionCore::generalised(const TraceKey& key, const Ten
   return specs;
 }
 
+Ref<Trace> FunctionCore::run_tracer(const std::vector<TensorSpec>& specs, bool may_create_variables,
+                                    Tracer tracer, std::any* prototype) const {
+  auto trace = Ref<Trace>::adopt(new Trace(options_.name));
+  trace->may_create_variables = may_create_variables;
+  const TraceScope scope(*trace);
+  std::vector<Tensor> symbols;
+  for (const TensorSpec& s : specs) symbols.push_back(trace->add_argument(s.dtype, s.shape, s.name));
+  TensorList results;
+  *prototype = tracer(symbols, &results);
+  trace->finish({results.data(), results.size()});
+  return trace;
+}
+
 const FunctionCore::Entry& FunctionCore::trace(const TraceKey& key, std::vector<TensorSpec> specs,
                                                bool general, Tracer tracer) {
   auto entry = std::make_unique<Entry>();
-  const auto trace = Ref<Trace>::adopt(new Trace(options_.name));
-  trace->may_create_variables = entries_.empty();
   t_being_traced.push_back(this);
   struct Pop {
     ~Pop() { t_being_traced.pop_back(); }
   } pop;
-  {
-    const TraceScope scope(*trace);
-    std::vector<Tensor> symbols;
-    for (const TensorSpec& s : specs) symbols.push_back(trace->add_argument(s.dtype, s.shape, s.name));
-    TensorList results;
-    entry->prototype = tracer(symbols, &results);
-    trace->finish({results.data(), results.size()});
-  }
+  const Trace* const outer = thread_state().trace;
+  const bool first = entries_.empty() && (!outer || outer->may_create_variables);
+  Ref<Trace> trace = run_tracer(specs, first, tracer, &entry->prototype);
+  // The first run made variables, later ones find them there: the second run is what all calls do.
+  if (trace->created_variables) trace = run_tracer(specs, false, tracer, &entry->prototype);
   entry->key = key;
   entry->general = general;
   entry->specs = std::move(specs);

@@ -56,6 +56,8 @@ class FunctionCore {
  private:
   const Entry* look_up(const TraceKey& key, const TensorList& tensors) const;
   const Entry& trace(const TraceKey& key, std::vector<TensorSpec> specs, bool general, Tracer tracer);
+  Ref<Trace> run_tracer(const std::vector<TensorSpec>& specs, bool may_create_variables, Tracer tracer,
+                        std::any* prototype) const;
   std::vector<TensorSpec> generalised(const TraceKey& key, const TensorList& tensors, bool* general) const;
   void warn_of_retracing(const TraceKey& key);
 
@@ -99,7 +101,11 @@ struct TracedArgument {
 template <class A>
 decltype(auto) as_argument(A&& a) {
   if constexpr (std::is_same_v<std::remove_cvref_t<A>, TensorSpec>) return spec_tensor(a);
-  else return std::forward<A>(a);
+  else if constexpr (std::is_same_v<std::remove_cvref_t<A>, std::vector<TensorSpec>>) {
+    std::vector<Tensor> list;
+    for (const TensorSpec& s : a) list.push_back(spec_tensor(s));
+    return list;
+  } else return std::forward<A>(a);
 }
 
 template <class R>
@@ -127,7 +133,8 @@ class Function {
       return Nest<Result>::read(*std::any_cast<Result>(&entry.prototype), reader);
   }
 
-  // The trace for arguments like these; a TensorSpec stands for a tensor of its kind.
+  // The trace for arguments like these; a TensorSpec stands for a tensor of its kind, a vector of them for a
+  // vector of tensors.
   template <class... A>
   std::shared_ptr<const ConcreteFunction> get_concrete_function(A&&... args) const {
     return concrete_for(detail::as_argument(std::forward<A>(args))...);
@@ -143,6 +150,7 @@ class Function {
   template <class... A>
   const FunctionCore::Entry& find(TensorList* tensors, std::remove_reference_t<A>&... args) const {
     TraceKey key;
+    key.add_types<std::decay_t<A>...>();
     [[maybe_unused]] NestWriter writer{key, *tensors};  // of a function without arguments
     (detail::TracedArgument<A>::write(args, writer), ...);
     using R = std::invoke_result_t<F&, std::remove_reference_t<A>&...>;

@@ -1,11 +1,17 @@
 #include "rewind/function/nest.h"
 
+#include "rewind/device/device.h"
+#include "rewind/tensor/tensor_impl.h"
+
 namespace rw {
 
 void TraceKey::add_tensor(const Tensor& t) {
   if (!t.defined()) return add(kNothing, 0);
   const Shape& s = t.shape();
-  add(kTensor, uint64_t(t.dtype()) << 32 | uint32_t(s.rank()));
+  // The first processor is 0; a traced tensor has no device yet.
+  const Device* device = t.impl()->device();
+  const uint64_t place = device ? uint64_t(device->type()) << 12 | uint64_t(device->index()) : 0;
+  add(kTensor, place << 40 | uint64_t(t.dtype()) << 32 | uint32_t(s.rank()));
   for (const int64_t d : s) add(uint64_t(d));
 }
 

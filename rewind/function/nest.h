@@ -34,10 +34,19 @@ class TraceKey {
   void add(Tag tag, uint64_t detail) { words_.push_back(uint64_t(tag) << 56 | detail); }
   void add_tensor(const Tensor& t);
   void add_text(std::string_view text);
+  // Which C++ types the arguments have: of a generic callable they choose what is called.
+  template <class... A>
+  void add_types() {
+    add(reinterpret_cast<uint64_t>(&type_mark<A...>));
+  }
   void begin_argument() { starts_.push_back(uint32_t(words_.size())); }
 
   std::span<const uint64_t> words() const { return {words_.data(), words_.size()}; }
   size_t num_arguments() const { return starts_.size(); }
+  // What stands before the first argument.
+  std::span<const uint64_t> types() const {
+    return words().first(starts_.empty() ? words_.size() : starts_[0]);
+  }
   std::span<const uint64_t> argument(size_t i) const {
     const size_t end = i + 1 < starts_.size() ? starts_[i + 1] : words_.size();
     return words().subspan(starts_[i], end - starts_[i]);
@@ -49,6 +58,8 @@ class TraceKey {
   uint64_t hash() const;
 
  private:
+  template <class... A>
+  inline static char type_mark = 0;
   SmallVector<uint64_t, 24> words_;
   SmallVector<uint32_t, 8> starts_;
 };
@@ -141,6 +152,11 @@ template <>
 struct Nest<const char*> {
   static void write(const char* s, NestWriter& w) { w.key.add_text(s); }
   static const char* read(const char* like, NestReader&) { return like; }
+};
+template <size_t N>
+struct Nest<char[N]> {
+  static void write(const char (&s)[N], NestWriter& w) { w.key.add_text(s); }
+  static const char* read(const char (&like)[N], NestReader&) { return like; }
 };
 template <>
 struct Nest<Shape> {
@@ -250,8 +266,16 @@ struct Nest<std::shared_ptr<T>> {
 template <class T>
 concept HasNest = requires(const T& t, NestWriter& w) { Nest<T>::write(t, w); };
 
-// Plain structs of all these. A struct whose fields are unknown things is an object.
+namespace detail {
+template <class Fields>
+inline constexpr bool kAllNests = false;
+template <class... F>
+inline constexpr bool kAllNests<std::tuple<F&...>> = (HasNest<std::remove_cv_t<F>> && ...);
+}  // namespace detail
+
+// Plain structs of all these. A struct with a field of another kind is an object.
 template <PlainStruct S>
+  requires detail::kAllNests<decltype(as_fields(std::declval<const S&>()))>
 struct Nest<S> {
   static void write(const S& s, NestWriter& w) {
     std::apply([&](const auto&... f) { (Nest<std::remove_cvref_t<decltype(f)>>::write(f, w), ...); },

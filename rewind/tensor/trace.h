@@ -61,6 +61,7 @@ class Trace : public RefCounted {
   Recorder* hidden_recorders() const { return hidden_; }
   bool part_of_outer = false;  // a branch or a loop's body: what is used here is used by the trace around it
   bool may_create_variables = true;  // only while a function is traced for the first time
+  bool created_variables = false;
   void note_variable(const Variable& variable);
   // The user's line that asks for a node now.
   CallSiteRef site_here();

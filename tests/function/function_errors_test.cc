@@ -20,16 +20,6 @@ TEST(FunctionErrors, ArgumentsThatDoNotFitPrintBothSignatures) {
   EXPECT_EQ(f.tracing_count(), 1);
 }
 
-TEST(FunctionErrors, VariablesAreMadeOnTheFirstCallOnly) {
-  std::vector<Variable> made;
-  const auto f = function([&](Tensor x) {
-    made.emplace_back(ones({2}));
-    return x * made.back();
-  });
-  EXPECT_EQ(f(constant(3.0f)).to_vector<float>(), (std::vector<float>{3, 3}));
-  expect_error<Error>([&] { f(constant({1.0f, 2.0f})); }, "first call");
-}
-
 TEST(FunctionErrors, TracedTensorAfterItsTrace) {
   Tensor kept;
   const auto f = function([&](Tensor x) {
