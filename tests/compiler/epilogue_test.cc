@@ -2,7 +2,11 @@
 // the bits of the separate ops.
 #include <gtest/gtest.h>
 
+#include <array>
+#include <random>
+
 #include "rewind/compiler/llvm/compile.h"
+#include "rewind/compiler/passes/passes.h"
 #include "rewind/compiler/pipeline.h"
 #include "rewind/op/table.h"
 #include "tests/support/graph_examples.h"
@@ -37,6 +41,7 @@ class Building {
   std::string compiled() {
     std::vector<Shape> shapes;
     for (const HostTensor& f : feeds) shapes.push_back(f.shape);
+    verify(fuse_epilogues(fuse(prune(graph))));
     const std::shared_ptr<const Program> program = compile(graph, shapes);
     const std::vector<HostTensor> want = run_graph(graph, feeds);
     for (int i = 0; i < 2; ++i) {
@@ -126,6 +131,48 @@ TEST(Epilogue, TwoKernelsMeet) {
   const ValueId y = b.conv(x, b.argument({3, 3, 16, 24})), z = b.conv(x, b.argument({3, 3, 16, 24}));
   b.graph.outputs = {b.op("Relu", {b.op("AddV2", {y, z})})};
   EXPECT_TRUE(contains(b.compiled(), "kernel Conv2D [AddV2 Relu]")) << b.compiled();
+}
+
+// Any group behind any kernel that reports rows.
+TEST(Epilogue, RandomGroups) {
+  SKIP_WITHOUT_NATIVE_CODE;
+  int fused = 0;
+  for (uint32_t seed = 1; seed <= 60; ++seed) {
+    std::mt19937 random(seed);
+    const auto draw = [&](size_t n) { return size_t(random() % n); };
+    Building b;
+    const int64_t channels = std::array<int64_t, 4>{24, 16, 3, 33}[draw(4)];
+    const Shape image{3, 17, 18, channels};
+    ValueId y;
+    if (draw(3) == 0) {
+      const Attrs pool{{"ksize", std::vector<int64_t>{1, 2, 2, 1}},
+                       {"strides", std::vector<int64_t>{1, 2, 2, 1}},
+                       {"padding", draw(2) ? "SAME" : "VALID"}};
+      const ValueId h = b.argument(image), p = b.op("MaxPool", {h}, pool);
+      y = b.op("MaxPoolGrad", {h, p, b.op("Neg", {p})}, pool);
+    } else {
+      const int64_t from = draw(2) ? 16 : 2;
+      y = b.conv(b.argument({3, 17, 18, from}), b.argument({3, 3, from, channels}));
+    }
+    std::vector<ValueId> values{y, b.argument(image), b.argument({channels}), b.argument({3, 17, 18, 1})};
+    const size_t first = values.size();
+    for (size_t k = 0, n = 1 + draw(6); k < n; ++k) {
+      static constexpr const char* kUnary[] = {"Relu", "Tanh", "Neg", "Sigmoid", "Square"};
+      static constexpr const char* kBinary[] = {"AddV2", "Mul", "Maximum", "Sub"};
+      const ValueId x = k == 0 ? y : values[draw(2) ? values.size() - 1 : draw(values.size())];
+      const bool unary = draw(2) == 0;
+      values.push_back(unary ? b.op(kUnary[draw(5)], {x})
+                             : b.op(kBinary[draw(4)], {x, values[draw(values.size())]}));
+    }
+    b.graph.outputs = {values.back()};
+    for (size_t k = first; k + 1 < values.size(); ++k)
+      if (draw(4) == 0) b.graph.outputs.push_back(values[k]);
+    if (draw(10) == 0) b.graph.outputs.push_back(y);
+    const std::string text = b.compiled();
+    fused += contains(text, "kernel Conv2D [") || contains(text, "kernel MaxPoolGrad [");
+    if (HasFailure()) FAIL() << "seed " << seed << ":\n" << text;
+  }
+  EXPECT_GT(fused, 20);
 }
 
 }  // namespace

@@ -102,6 +102,44 @@ TEST(Conv, BatchedOverInputsOrFilters) {
   }
 }
 
+// Windows that touch, overlap or leave gaps, at borders and inside.
+TEST(Conv, GradientOfMaxPoolGoesToTheFirstMaximum) {
+  for (const int64_t size : {1, 2, 3})
+    for (const int64_t stride : {1, 2, 3, 4})
+      for (const char* padding : {"VALID", "SAME"}) {
+        const int64_t height = 9, width = 8, channels = 3;
+        const Tensor x = ramp({2, height, width, channels});
+        const Tensor y = nn::max_pool(x, size, stride, padding);
+        const Tensor g = ramp(y.shape());
+        const Attrs attrs{{"ksize", std::vector<int64_t>{1, size, size, 1}},
+                          {"strides", std::vector<int64_t>{1, stride, stride, 1}},
+                          {"padding", padding}};
+        const Tensor got = apply_one(RW_OP("MaxPoolGrad"), {&x, &y, &g}, attrs);
+        const auto xs = x.to_vector<float>(), gs = g.to_vector<float>();
+        std::vector<float> want(xs.size(), 0);
+        const int64_t out_height = y.shape()[1], out_width = y.shape()[2];
+        const auto before = [&](int64_t in, int64_t out) {
+          const bool same = std::string(padding) == "SAME";
+          return same ? std::max<int64_t>(0, (out - 1) * stride + size - in) / 2 : 0;
+        };
+        for (int64_t n = 0; n < 2; ++n)
+          for (int64_t oy = 0; oy < out_height; ++oy)
+            for (int64_t ox = 0; ox < out_width; ++ox)
+              for (int64_t c = 0; c < channels; ++c) {
+                int64_t best = -1;
+                for (int64_t i = 0; i < size * size; ++i) {
+                  const int64_t iy = oy * stride - before(height, out_height) + i / size;
+                  const int64_t ix = ox * stride - before(width, out_width) + i % size;
+                  if (iy < 0 || iy >= height || ix < 0 || ix >= width) continue;
+                  const int64_t at = ((n * height + iy) * width + ix) * channels + c;
+                  if (best < 0 || xs[size_t(at)] > xs[size_t(best)]) best = at;
+                }
+                want[size_t(best)] += gs[size_t(((n * out_height + oy) * out_width + ox) * channels + c)];
+              }
+        EXPECT_EQ(got.to_vector<float>(), want) << size << " " << stride << " " << padding;
+      }
+}
+
 TEST(Conv, MistakesNameTheRule) {
   const Tensor x = ramp({1, 4, 4, 3});
   EXPECT_NE(message_of([&] {

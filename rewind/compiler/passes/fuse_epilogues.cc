@@ -59,7 +59,8 @@ class Epilogues {
       if (uses_.needed[i]) find_kernel_for(NodeId(i));
   }
 
-  bool moved(NodeId id) const { return taken_[size_t(id)] != 0; }
+  // Whether nothing stands where the node was: it runs elsewhere, or nobody needs it.
+  bool gone(NodeId id) const { return taken_[size_t(id)] != 0 || !uses_.needed[size_t(id)]; }
   // The kernel that node `id` runs behind; -1: none.
   NodeId kernel_of(NodeId id) const { return kernel_of_[size_t(id)]; }
 
@@ -136,7 +137,7 @@ class Epilogues {
 Graph fuse_epilogues(const Graph& from) {
   const Epilogues epilogues(from);
   return rewrite(from, [&](NodeId id, GraphCopy& copy, Graph& to) {
-    if (epilogues.moved(id)) return;
+    if (epilogues.gone(id)) return;
     if (epilogues.kernel_of(id) >= 0) epilogues.emit(id, copy, to);
     else copy.node(id);
   });
