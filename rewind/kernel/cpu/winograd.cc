@@ -190,7 +190,7 @@ int64_t sum_floats(const Correlation& c) {
 // How many pieces the tiles of a filter's gradient are summed in: a power of two, more for more work.
 int64_t pieces_of(const Correlation& c) {
   const int64_t most =
-      std::min({kPieceFloats / sum_floats(c), c.tiles() / 64, int64_t{c.tiles() < 4096 ? 8 : 16}});
+      std::min({kPieceFloats / sum_floats(c), c.tiles() / 32, int64_t{c.tiles() < 4096 ? 8 : 16}});
   int64_t pieces = 1;
   while (pieces * 2 <= most) pieces *= 2;
   return pieces;
