@@ -78,6 +78,21 @@ TEST(Allocation, ArithmeticStep) {
   EXPECT_EQ(c.allocations, 0);
 }
 
+// Scratch memory of kernels stays with the program; small objects of libraries are not counted here.
+TEST(Allocation, ConvolutionStep) {
+  const Variable w(ones({3, 3, 16, 16}) * 0.01f), bias(zeros({16}));
+  const auto f = function([&](Tensor x) {
+    GradientTape tape;
+    const Tensor h = nn::relu(nn::bias_add(nn::conv2d(x, w, 1, "SAME"), bias));
+    const Tensor loss = reduce_sum(nn::max_pool(h, 2, 2, "VALID"));
+    const auto grads = tape.gradient(loss, std::vector<Variable>{w, bias});
+    return reduce_sum(grads[0].tensor()) + reduce_sum(grads[1].tensor());
+  });
+  const Tensor x = ones({4, 18, 18, 16});
+  const Counts c = counts_of(100, [&] { f(x); });
+  EXPECT_EQ(c.allocations, 0);
+}
+
 }  // namespace
 }  // namespace rw
 
