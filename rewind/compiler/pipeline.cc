@@ -28,6 +28,8 @@ constexpr Pass kPasses[] = {
     {"simplify", simplify},
     {"share_subexpressions", share_subexpressions},
     {"prune", prune},
+    {"fuse_attention", fuse_attention},
+    {"prune", prune},
     {"fuse", fuse},
     {"fuse_epilogues", fuse_epilogues},
 };

@@ -1,4 +1,5 @@
 // Softmax, cross entropy, biases, normalisation: rows and shape rules.
+#include "rewind/op/attention.h"
 #include "rewind/op/normalization.h"
 #include "rewind/op/table.h"
 
@@ -96,6 +97,7 @@ void register_nn_ops(OpTable& t) {
       .shape(scalar_output)
       .tag("l2_loss");
   register_normalization_ops(t);
+  register_attention_ops(t);
 }
 
 }  // namespace rw

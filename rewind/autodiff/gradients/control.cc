@@ -3,10 +3,10 @@
 
 namespace rw {
 
-// The rules of If, While and calls trace their bodies: they are in function/. Fused groups come up behind
-// differentiation.
+// The rules of If, While and calls trace their bodies: they are in function/. Fused groups and attention come
+// up behind differentiation.
 void register_control_gradients() {
-  register_not_differentiable("_Fused");
+  for (const char* op : {"_Fused", "_Attention", "_AttentionGrad"}) register_not_differentiable(op);
   register_gradient("_CustomGradient", kNeedsInputs, [](GradContext& g) {
     std::vector<Tensor> arguments;
     for (int i = 0; i < g.num_outputs(); ++i) arguments.push_back(g.grad(i));

@@ -22,6 +22,8 @@ Graph share_subexpressions(const Graph& graph);
 Graph simplify(const Graph& graph);
 // Batched products that are one product, transposes as flags.
 Graph shape_matmuls(const Graph& graph);
+// Softmax of masked and scaled products, times values, as one node; and its gradients as another.
+Graph fuse_attention(const Graph& graph);
 // Elementwise ops, broadcasts and reductions together in Fused nodes.
 Graph fuse(const Graph& graph);
 // Kernels that report their rows together with the group that takes these further.

@@ -10,6 +10,7 @@ namespace rw {
   namespace name {                             \
   const ElementwiseLoops* elementwise_loops(); \
   const NnLoops* nn_loops();                   \
+  const AttentionLoops* attention_loops();     \
   const WindowLoops* window_loops();           \
   const WinogradLoops* winograd_loops();       \
   const GemmBlocks* gemm_blocks();             \
@@ -52,11 +53,12 @@ int level() {
 
 }  // namespace
 
-#define RW_LOOPS_OF(name)                                                                             \
-  IsaLoops {                                                                                          \
-    .elementwise = name::elementwise_loops(), .nn = name::nn_loops(), .window = name::window_loops(), \
-    .winograd = name::winograd_loops(), .gemm = name::gemm_blocks(), .reduce = name::reduce_rows(),   \
-    .random = name::random_loops(), .scatter = name::scatter_rows(), .update = name::update_rows(),   \
+#define RW_LOOPS_OF(name)                                                                                   \
+  IsaLoops {                                                                                                \
+    .elementwise = name::elementwise_loops(), .nn = name::nn_loops(), .attention = name::attention_loops(), \
+    .window = name::window_loops(), .winograd = name::winograd_loops(), .gemm = name::gemm_blocks(),        \
+    .reduce = name::reduce_rows(), .random = name::random_loops(), .scatter = name::scatter_rows(),         \
+    .update = name::update_rows(),                                                                          \
   }
 
 const IsaLoops& isa_loops() {

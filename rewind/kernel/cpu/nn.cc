@@ -206,6 +206,7 @@ void register_nn_cpu_kernels() {
   register_kernel("L2Loss", DeviceType::kCpu, l2_loss);
   register_batch_norm_cpu_kernels();
   register_lrn_cpu_kernels();
+  register_attention_cpu_kernels();
 }
 
 }  // namespace rw

@@ -1,9 +1,10 @@
-// A part of the nn family's kernels that has files of its own.
+// Parts of the nn family's kernels that have files of their own.
 #pragma once
 
 namespace rw {
 
 void register_batch_norm_cpu_kernels();
 void register_lrn_cpu_kernels();
+void register_attention_cpu_kernels();
 
 }  // namespace rw

@@ -38,13 +38,14 @@ struct ElementwiseLoops {
   TernaryLoop (*select)(size_t element_size);
 };
 
-struct NnLoops;        // nn.h
-struct WindowLoops;    // window.h
-struct WinogradLoops;  // winograd.h
-struct ReduceRow;      // reduce.h
-struct RandomLoops;    // random.h
-struct ScatterRow;     // indexed.h
-struct UpdateRow;      // indexed.h
+struct AttentionLoops;  // attention.h
+struct NnLoops;         // nn.h
+struct WindowLoops;     // window.h
+struct WinogradLoops;   // winograd.h
+struct ReduceRow;       // reduce.h
+struct RandomLoops;     // random.h
+struct ScatterRow;      // indexed.h
+struct UpdateRow;       // indexed.h
 
 enum class GemmMode { kSet, kAdd, kSubtract };  // what a product does to its destination
 
@@ -63,6 +64,7 @@ struct GemmBlocks {
 struct IsaLoops {
   const ElementwiseLoops* elementwise;
   const NnLoops* nn;
+  const AttentionLoops* attention;
   const WindowLoops* window;
   const WinogradLoops* winograd;
   const GemmBlocks* gemm;  // by dtype
