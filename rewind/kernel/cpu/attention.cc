@@ -1,10 +1,9 @@
 #include "rewind/kernel/cpu/attention.h"
 
-#include "rewind/base/math/exp_log.h"
 #include "rewind/device/parallel.h"
 #include "rewind/kernel/cpu/isa/isa.h"
-#include "rewind/kernel/cpu/isa/nn.h"
 #include "rewind/kernel/cpu/normalization.h"
+#include "rewind/kernel/cpu/transpose_tile.h"
 
 namespace rw {
 
@@ -53,11 +52,32 @@ void Attention::find_ranges() {
                });
 }
 
-void Attention::scores_of(int64_t head, int64_t block, KeyRange keys, const AttentionMatrix& query,
-                          const float* key_panels, float* scores) const {
-  const int64_t first = block * block_rows_;
+void Attention::pack_turned(const AttentionMatrix& m, int64_t positions, int64_t depth, float* panels) const {
+  const int64_t panel = loops_.panel;
+  const int64_t whole = m.column == 1 ? positions / panel * panel : 0;
+  for (int64_t i = 0; i < whole; i += panel)
+    transpose_band(panels + i * depth, panel, m.data + i * m.row, m.row, panel, depth);
+  loops_.pack(m.data + whole * m.row, m.column, m.row, depth, positions - whole, panels + whole * depth);
+}
+
+SmallVector<ScoreStep, 4> Attention::steps_of(int64_t head, int64_t block, KeyRange keys) const {
+  SmallVector<ScoreStep, 4> list;
+  for (const AttentionStep& s : spec_.steps) {
+    const void* data = nullptr;
+    if (s.operand >= 0) {
+      const View& x = ctx_.in(int(s.operand));
+      const int64_t at = mask_at(s, head, block * block_rows_, keys.begin);
+      data = x.as<char>() + at * int64_t(size_of(x.dtype));
+    }
+    list.push_back({ScoreStep::Kind(s.kind), float(s.number), data, s.step[2], s.step[3]});
+  }
+  return list;
+}
+
+bool Attention::weights_of(int64_t head, int64_t block, KeyRange keys, const AttentionMatrix& query,
+                           const float* key_panels, float* scores) const {
   const int64_t rows = block_size(block);
-  loops_.product({.a = query.data + first * query.row,
+  loops_.product({.a = query.data + block * block_rows_ * query.row,
                   .a_row = query.row,
                   .a_depth = query.column,
                   .b = key_panels + keys.begin * spec_.depth,
@@ -68,65 +88,19 @@ void Attention::scores_of(int64_t head, int64_t block, KeyRange keys, const Atte
                   .columns = padded(keys.size(), loops_.panel),
                   .depth = spec_.depth,
                   .add = false});
-  for (const AttentionStep& s : spec_.steps) {
-    for (int64_t r = 0; r < rows; ++r) {
-      float* row = scores + r * scores_step();
-      const float number = float(s.number);
-      if (s.kind == AttentionStep::kMultiply) {
-        loops_.multiply(row, number, keys.size());
-      } else if (s.kind == AttentionStep::kDivide) {
-        loops_.divide(row, number, keys.size());
-      } else {
-        const View& x = ctx_.in(int(s.operand));
-        const int64_t at = mask_at(s, head, first + r, keys.begin);
-        if (s.kind == AttentionStep::kAdd) loops_.add(row, x.as<float>() + at, s.step[3], keys.size());
-        else
-          loops_.hide(row, x.as<uint8_t>() + at, s.step[3], s.kind == AttentionStep::kKeep, number,
-                      keys.size());
-      }
-    }
-  }
-}
-
-bool Attention::hidden_weigh_nothing(int64_t rows, KeyRange keys, const float* scores) const {
-  const float number = float(spec_.steps.back().number);
-  for (int64_t r = 0; r < rows; ++r) {
-    const float top = loops_.largest(scores + r * scores_step(), keys.size());
-    if (!(number - top <= -float(scalar::kExpBound<float>))) return false;
-  }
-  return true;
+  const SmallVector<ScoreStep, 4> steps = steps_of(head, block, keys);
+  const bool leaves_out = keys.size() < spec_.keys;
+  return loops_.weights({scores, scores_step(), rows, keys.size(), steps.data(), int(steps.size())},
+                        leaves_out, leaves_out ? steps.back().number : 0);
 }
 
 KeyRange Attention::weights(int64_t head, int64_t block, const AttentionMatrix& query,
                             const float* key_panels, float* scores) const {
   const KeyRange all{0, spec_.keys};
-  KeyRange keys = ranges_ ? ranges_[mask_slice(head) * blocks() + block] : all;
-  const int64_t rows = block_size(block);
-  scores_of(head, block, keys, query, key_panels, scores);
-  if (keys.size() < spec_.keys && !hidden_weigh_nothing(rows, keys, scores)) {
-    keys = all;
-    scores_of(head, block, keys, query, key_panels, scores);
-  }
-  const SoftmaxLoop softmax = isa_loops().nn->softmax[size_t(DType::kFloat32)];
-  for (int64_t r = 0; r < rows; ++r) {
-    float* row = scores + r * scores_step();
-    softmax(row, row, nullptr, 1, keys.size());
-  }
-  return keys;
-}
-
-void Attention::steps_grad(int64_t head, int64_t row, KeyRange keys, float* grad) const {
-  for (size_t i = spec_.steps.size(); i-- > 0;) {
-    const AttentionStep& s = spec_.steps[i];
-    if (s.kind == AttentionStep::kMultiply) {
-      loops_.multiply(grad, float(s.number), keys.size());
-    } else if (s.kind == AttentionStep::kDivide) {
-      loops_.divide(grad, float(s.number), keys.size());
-    } else if (s.masks()) {
-      const uint8_t* mask = ctx_.in(int(s.operand)).as<uint8_t>() + mask_at(s, head, row, keys.begin);
-      loops_.hide(grad, mask, s.step[3], s.kind == AttentionStep::kKeep, 0.0f, keys.size());
-    }
-  }
+  const KeyRange keys = ranges_ ? ranges_[mask_slice(head) * blocks() + block] : all;
+  if (weights_of(head, block, keys, query, key_panels, scores)) return keys;
+  weights_of(head, block, all, query, key_panels, scores);
+  return all;
 }
 
 namespace {
@@ -156,7 +130,7 @@ void attention(KernelContext& ctx) {
         if (packed != head) {
           const AttentionMatrix k = at.input(s.key, head);
           const AttentionMatrix v = at.input(s.value, head);
-          loops.pack(k.data, k.column, k.row, s.depth, s.keys, key_panels);
+          at.pack_turned(k, s.keys, s.depth, key_panels);
           loops.pack(v.data, v.row, v.column, s.keys, s.value_depth, value_panels);
           packed = head;
         }

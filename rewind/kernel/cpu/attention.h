@@ -59,12 +59,14 @@ class Attention {
     return matrix(ctx_.out(int(v.operand)), v, head);
   }
 
+  // A (positions, depth) matrix to panels of positions: the right factor of a product with its transpose.
+  void pack_turned(const AttentionMatrix& m, int64_t positions, int64_t depth, float* panels) const;
   // Softmax weights of a block of a head (counted over the batch) into `scores`, whose columns begin with the
-  // first key of the result. key_panels: the head's keys as columns.
+  // first key of the result. key_panels: the head's keys, packed.
   KeyRange weights(int64_t head, int64_t block, const AttentionMatrix& query, const float* key_panels,
                    float* scores) const;
-  // The steps' gradient: from that of the last step's result to that of the product.
-  void steps_grad(int64_t head, int64_t row, KeyRange keys, float* grad) const;
+  // The steps for a block's rows and these keys.
+  SmallVector<ScoreStep, 4> steps_of(int64_t head, int64_t block, KeyRange keys) const;
 
  private:
   AttentionMatrix matrix(const View& x, const AttentionView& v, int64_t head) const {
@@ -75,9 +77,8 @@ class Attention {
     return head / spec_.heads * s.step[0] + head % spec_.heads * s.step[1] + row * s.step[2] +
            key * s.step[3];
   }
-  void scores_of(int64_t head, int64_t block, KeyRange keys, const AttentionMatrix& query,
-                 const float* key_panels, float* scores) const;
-  bool hidden_weigh_nothing(int64_t rows, KeyRange keys, const float* scores) const;
+  bool weights_of(int64_t head, int64_t block, KeyRange keys, const AttentionMatrix& query,
+                  const float* key_panels, float* scores) const;
   // The last step's mask may be one for all heads or batch entries.
   int64_t mask_slice(int64_t head) const {
     const AttentionStep& m = spec_.steps.back();

@@ -1,7 +1,8 @@
-// Tiles of the products of attention. The left factor is read where it lies, by rows or by columns; the right
-// one is packed.
+// The products of attention by tiles, and what happens to rows of scores. The left factor is read where it
+// lies, by rows or by columns; the right one is packed.
 #include "rewind/kernel/cpu/isa/attention.h"
 
+#include "rewind/base/math/exp_log.h"
 #include "rewind/kernel/cpu/isa/isa.h"
 
 namespace rw::RW_ISA {
@@ -97,20 +98,29 @@ RW_MAY_CONTRACT void tile(const float* a, int64_t step, const float* __restrict 
     for (int64_t j = 0; j < columns; ++j) c[i * c_row + j] = edge[i][j];
 }
 
+// So much depth of a panel stays in the nearest cache.
+constexpr int64_t kDepth = 4096 / kPanel;
+
 template <bool kAlong>
 void panels(const PanelProduct& p) {
   const int64_t step = kAlong ? p.a_row : p.a_depth;
-  const float* b = p.b;
-  for (int64_t j = 0; j < p.columns; j += kPanel, b += p.b_panel) {
+  const float* panel = p.b;
+  for (int64_t j = 0; j < p.columns; j += kPanel, panel += p.b_panel) {
     const int64_t columns = p.columns - j;
-    int64_t i = 0;
-    const auto rows = [&]<int R>() {
-      for (; i + R <= p.rows; i += R)
-        tile<R, kAlong>(p.a + i * p.a_row, step, b, p.depth, p.c + i * p.c_row + j, p.c_row, columns, p.add);
-    };
-    rows.template operator()<kRows>();
-    rows.template operator()<kRows / 2>();
-    rows.template operator()<1>();
+    for (int64_t first = 0; first == 0 || first < p.depth; first += kDepth) {
+      const int64_t depth = p.depth - first < kDepth ? p.depth - first : kDepth;
+      const float* a = p.a + first * p.a_depth;
+      const float* b = panel + first * kPanel;
+      int64_t i = 0;
+      const auto rows = [&]<int R>() {
+        for (; i + R <= p.rows; i += R)
+          tile<R, kAlong>(a + i * p.a_row, step, b, depth, p.c + i * p.c_row + j, p.c_row, columns,
+                          p.add || first > 0);
+      };
+      rows.template operator()<kRows>();
+      rows.template operator()<kRows / 2>();
+      rows.template operator()<1>();
+    }
   }
 }
 
@@ -119,18 +129,6 @@ void product(const PanelProduct& p) {
   else panels<false>(p);
 }
 
-void multiply(float* __restrict x, float number, int64_t n) {
-  for (int64_t i = 0; i < n; ++i) x[i] = x[i] * number;
-}
-void divide(float* __restrict x, float number, int64_t n) {
-  for (int64_t i = 0; i < n; ++i) x[i] = x[i] / number;
-}
-void add(float* __restrict x, const float* __restrict y, int64_t step, int64_t n) {
-  if (step == 0)
-    for (int64_t i = 0; i < n; ++i) x[i] = x[i] + *y;
-  else
-    for (int64_t i = 0; i < n; ++i) x[i] = x[i] + y[i];
-}
 void hide(float* __restrict x, const uint8_t* __restrict mask, int64_t step, uint8_t keeps, float number,
           int64_t n) {
   if (step == 0) {
@@ -141,30 +139,104 @@ void hide(float* __restrict x, const uint8_t* __restrict mask, int64_t step, uin
   for (int64_t i = 0; i < n; ++i) x[i] = mask[i] == keeps ? x[i] : number;
 }
 
-float largest(const float* __restrict x, int64_t n) {
-  float top[16];
-  for (float& t : top) t = -__builtin_inff();
-  int64_t i = 0;
-  for (; i + 16 <= n; i += 16)
-    for (int j = 0; j < 16; ++j) top[j] = x[i + j] > top[j] ? x[i + j] : top[j];
-  for (int j = 0; i < n; ++i, ++j) top[j] = x[i] > top[j] ? x[i] : top[j];
-  for (int half = 8; half > 0; half /= 2)
-    for (int j = 0; j < half; ++j) top[j] = top[j + half] > top[j] ? top[j + half] : top[j];
-  return top[0];
+// Step `s` on row r.
+void change(const ScoreStep& s, int64_t r, float* __restrict x, int64_t n) {
+  const float number = s.number;
+  switch (s.kind) {
+    case ScoreStep::kMultiply:
+      for (int64_t i = 0; i < n; ++i) x[i] = x[i] * number;
+      return;
+    case ScoreStep::kDivide:
+      for (int64_t i = 0; i < n; ++i) x[i] = x[i] / number;
+      return;
+    case ScoreStep::kAdd: {
+      const float* __restrict y = static_cast<const float*>(s.data) + r * s.row_step;
+      if (s.key_step == 0)
+        for (int64_t i = 0; i < n; ++i) x[i] = x[i] + *y;
+      else
+        for (int64_t i = 0; i < n; ++i) x[i] = x[i] + y[i];
+      return;
+    }
+    default:
+      hide(x, static_cast<const uint8_t*>(s.data) + r * s.row_step, s.key_step, s.kind == ScoreStep::kKeep,
+           number, n);
+  }
 }
 
-void multiply_pair(const float* __restrict x, const float* __restrict y, float* __restrict out, int64_t n) {
-  for (int64_t i = 0; i < n; ++i) out[i] = x[i] * y[i];
+// Largest elements and sums run in the lanes of isa/nn.cc, as softmax there.
+using Lanes [[gnu::vector_size(64)]] = float;
+using LooseLanes [[gnu::vector_size(64), gnu::aligned(alignof(float)), gnu::may_alias]] = float;
+constexpr int kSumLanes = 16;
+
+// The lanes and the elements past the last whole turn, in halves.
+template <class Join>
+float fold(const Lanes& lanes, const float* x, int64_t rest, Join join) {
+  float v[kSumLanes];
+  __builtin_memcpy(v, &lanes, sizeof(v));
+  for (int64_t j = 0; j < rest; ++j) v[j] = join(v[j], x[j]);
+#pragma GCC unroll 8
+  for (int j = 0; j < 8; ++j) v[j] = join(v[j], v[j + 8]);
+#pragma GCC unroll 4
+  for (int j = 0; j < 4; ++j) v[j] = join(v[j], v[j + 4]);
+  v[0] = join(v[0], v[2]);
+  v[1] = join(v[1], v[3]);
+  return join(v[0], v[1]);
 }
-void softmax_grad(float* __restrict grad, const float* __restrict weight, float sum, int64_t n) {
-  for (int64_t i = 0; i < n; ++i) grad[i] = (grad[i] - sum) * weight[i];
+
+float largest(const float* x, int64_t n) {
+  Lanes top = Lanes{} - __builtin_inff();
+  int64_t i = 0;
+  for (; i + kSumLanes <= n; i += kSumLanes) {
+    const Lanes now = *reinterpret_cast<const LooseLanes*>(x + i);
+    top = now > top ? now : top;
+  }
+  return fold(top, x + i, n - i, [](float a, float b) { return b > a ? b : a; });
+}
+
+void softmax(float* __restrict x, float top, int64_t n) {
+  for (int64_t i = 0; i < n; ++i) x[i] = scalar::exp(x[i] - top);
+  Lanes sums{};
+  int64_t i = 0;
+  for (; i + kSumLanes <= n; i += kSumLanes) sums += *reinterpret_cast<const LooseLanes*>(x + i);
+  const float inverse = 1.0f / fold(sums, x + i, n - i, [](float a, float b) { return a + b; });
+  for (int64_t k = 0; k < n; ++k) x[k] = x[k] * inverse;
+}
+
+bool weights(const ScoreRows& s, bool leaves_out, float left_out) {
+  for (int64_t r = 0; r < s.rows; ++r) {
+    float* x = s.data + r * s.step;
+    for (int k = 0; k < s.count; ++k) change(s.steps[k], r, x, s.keys);
+    const float top = largest(x, s.keys);
+    if (leaves_out && !(left_out - top <= -static_cast<float>(scalar::kExpBound<float>))) return false;
+    softmax(x, top, s.keys);
+  }
+  return true;
+}
+
+void weights_grad(const ScoreRows& s, const float* p, SumOfRow sum, int64_t first, int64_t all, float* work) {
+  for (int64_t r = 0; r < s.rows; ++r) {
+    float* __restrict x = s.data + r * s.step;
+    const float* __restrict w = p + r * s.step;
+    float* __restrict products = work + first;
+    // Keys that are left out weigh nothing.
+    for (int64_t i = 0; i < first; ++i) work[i] = 0;
+    for (int64_t i = 0; i < s.keys; ++i) products[i] = x[i] * w[i];
+    for (int64_t i = first + s.keys; i < all; ++i) work[i] = 0;
+    const float t = sum(work, all);
+    for (int64_t i = 0; i < s.keys; ++i) x[i] = (x[i] - t) * w[i];
+    for (int k = s.count; k-- > 0;) {
+      ScoreStep step = s.steps[k];
+      if (step.kind == ScoreStep::kAdd) continue;
+      if (step.kind == ScoreStep::kKeep || step.kind == ScoreStep::kDrop) step.number = 0;
+      change(step, r, x, s.keys);
+    }
+  }
 }
 
 }  // namespace
 
 const AttentionLoops* attention_loops() {
-  static constexpr AttentionLoops loops{kRows, kPanel, pack,    product,       multiply,    divide,
-                                        add,   hide,   largest, multiply_pair, softmax_grad};
+  static constexpr AttentionLoops loops{kRows, kPanel, pack, product, weights, weights_grad};
   return &loops;
 }
 

@@ -18,22 +18,41 @@ struct PanelProduct {
   bool add;
 };
 
+// One change of all scores of a block of rows, as AttentionStep says it. `data` belongs to the block's first
+// row and key.
+struct ScoreStep {
+  enum Kind : uint8_t { kMultiply, kDivide, kAdd, kKeep, kDrop };
+  Kind kind;
+  float number;
+  const void* data;            // summands (float) or a mask (bool)
+  int64_t row_step, key_step;  // 0: one for all
+};
+
+struct ScoreRows {
+  float* data;
+  int64_t step;  // elements between rows
+  int64_t rows, keys;
+  const ScoreStep* steps;
+  int count;
+};
+
+// What Sum gives for the elements, in its order; they are not kept.
+using SumOfRow = float (*)(float* x, int64_t n);
+
 struct AttentionLoops {
   int rows, panel;  // of a tile
   // x (rows, columns) with any steps to panels, with zeros past the edge.
   void (*pack)(const float* x, int64_t row_step, int64_t column_step, int64_t rows, int64_t columns,
                float* panels);
   void (*product)(const PanelProduct& p);
-  // x[i] * number, x[i] / number, x[i] + y[i * step].
-  void (*multiply)(float* x, float number, int64_t n);
-  void (*divide)(float* x, float number, int64_t n);
-  void (*add)(float* x, const float* y, int64_t step, int64_t n);
-  // x[i] where mask[i * step] == keeps, number elsewhere. Steps are 0 or 1.
-  void (*hide)(float* x, const uint8_t* mask, int64_t step, uint8_t keeps, float number, int64_t n);
-  float (*largest)(const float* x, int64_t n);
-  void (*multiply_pair)(const float* x, const float* y, float* out, int64_t n);
-  // grad = (grad - sum) * weight.
-  void (*softmax_grad)(float* grad, const float* weight, float sum, int64_t n);
+  // Products to scores, and those to their softmax. When keys are left out, whose scores are `left_out`:
+  // false as soon as they would weigh more than nothing; then rows are not finished.
+  bool (*weights)(const ScoreRows& x, bool leaves_out, float left_out);
+  // The gradient of weights to that of products: (grad - sum(grad * weights)) * weights, and back through the
+  // steps. The sum runs over `all` keys, of which the rows hold those from `first` on; `work` has room for
+  // them.
+  void (*weights_grad)(const ScoreRows& grad, const float* weights, SumOfRow sum, int64_t first, int64_t all,
+                       float* work);
 };
 
 }  // namespace rw
