@@ -163,52 +163,80 @@ void change(const ScoreStep& s, int64_t r, float* __restrict x, int64_t n) {
   }
 }
 
-// Largest elements and sums run in the lanes of isa/nn.cc, as softmax there.
+// Largest elements and sums run in the lanes of isa/nn.cc, as softmax there, and fold in halves.
 using Lanes [[gnu::vector_size(64)]] = float;
 using LooseLanes [[gnu::vector_size(64), gnu::aligned(alignof(float)), gnu::may_alias]] = float;
+using Half [[gnu::vector_size(32)]] = float;
+using Quarter [[gnu::vector_size(16)]] = float;
 constexpr int kSumLanes = 16;
 
-// The lanes and the elements past the last whole turn, in halves.
-template <class Join>
-float fold(const Lanes& lanes, const float* x, int64_t rest, Join join) {
-  float v[kSumLanes];
-  __builtin_memcpy(v, &lanes, sizeof(v));
-  for (int64_t j = 0; j < rest; ++j) v[j] = join(v[j], x[j]);
-#pragma GCC unroll 8
-  for (int j = 0; j < 8; ++j) v[j] = join(v[j], v[j + 8]);
-#pragma GCC unroll 4
-  for (int j = 0; j < 4; ++j) v[j] = join(v[j], v[j + 4]);
-  v[0] = join(v[0], v[2]);
-  v[1] = join(v[1], v[3]);
-  return join(v[0], v[1]);
-}
+struct Larger {
+  static constexpr float kStart = -__builtin_inff();
+  template <class V>
+  [[gnu::always_inline]] static void join(V& a, const V& b) {
+    a = b > a ? b : a;
+  }
+};
+struct Added {
+  static constexpr float kStart = 0;
+  template <class V>
+  [[gnu::always_inline]] static void join(V& a, const V& b) {
+    a = a + b;
+  }
+};
 
-float largest(const float* x, int64_t n) {
-  Lanes top = Lanes{} - __builtin_inff();
+template <class F>
+float over_row(const float* x, int64_t n) {
+  Lanes lanes = Lanes{} + F::kStart;
   int64_t i = 0;
   for (; i + kSumLanes <= n; i += kSumLanes) {
     const Lanes now = *reinterpret_cast<const LooseLanes*>(x + i);
-    top = now > top ? now : top;
+    F::join(lanes, now);
   }
-  return fold(top, x + i, n - i, [](float a, float b) { return b > a ? b : a; });
+  if (i < n) {
+    Lanes rest = Lanes{} + F::kStart;
+    for (int64_t j = 0; i + j < n; ++j) rest[j] = x[i + j];
+    F::join(lanes, rest);
+  }
+  Half half = __builtin_shufflevector(lanes, lanes, 0, 1, 2, 3, 4, 5, 6, 7);
+  const Half upper = __builtin_shufflevector(lanes, lanes, 8, 9, 10, 11, 12, 13, 14, 15);
+  F::join(half, upper);
+  Quarter quarter = __builtin_shufflevector(half, half, 0, 1, 2, 3);
+  const Quarter fourth = __builtin_shufflevector(half, half, 4, 5, 6, 7);
+  F::join(quarter, fourth);
+  float even = quarter[0], odd = quarter[1];
+  F::join(even, float(quarter[2]));
+  F::join(odd, float(quarter[3]));
+  F::join(even, odd);
+  return even;
 }
 
-void softmax(float* __restrict x, float top, int64_t n) {
-  for (int64_t i = 0; i < n; ++i) x[i] = scalar::exp(x[i] - top);
-  Lanes sums{};
-  int64_t i = 0;
-  for (; i + kSumLanes <= n; i += kSumLanes) sums += *reinterpret_cast<const LooseLanes*>(x + i);
-  const float inverse = 1.0f / fold(sums, x + i, n - i, [](float a, float b) { return a + b; });
-  for (int64_t k = 0; k < n; ++k) x[k] = x[k] * inverse;
-}
+// Some rows at a time: what one row waits for, another has.
+constexpr int64_t kTogether = 8;
 
 bool weights(const ScoreRows& s, bool leaves_out, float left_out) {
-  for (int64_t r = 0; r < s.rows; ++r) {
-    float* x = s.data + r * s.step;
-    for (int k = 0; k < s.count; ++k) change(s.steps[k], r, x, s.keys);
-    const float top = largest(x, s.keys);
-    if (leaves_out && !(left_out - top <= -static_cast<float>(scalar::kExpBound<float>))) return false;
-    softmax(x, top, s.keys);
+  for (int64_t first = 0; first < s.rows; first += kTogether) {
+    const int64_t some = s.rows - first < kTogether ? s.rows - first : kTogether;
+    float* rows = s.data + first * s.step;
+    float numbers[kTogether];  // the largest of a row, then one over its sum
+    for (int64_t r = 0; r < some; ++r) {
+      for (int k = 0; k < s.count; ++k) change(s.steps[k], first + r, rows + r * s.step, s.keys);
+      numbers[r] = over_row<Larger>(rows + r * s.step, s.keys);
+    }
+    if (leaves_out)
+      for (int64_t r = 0; r < some; ++r)
+        if (!(left_out - numbers[r] <= -static_cast<float>(scalar::kExpBound<float>))) return false;
+    for (int64_t r = 0; r < some; ++r) {
+      float* __restrict x = rows + r * s.step;
+      const float top = numbers[r];
+      for (int64_t i = 0; i < s.keys; ++i) x[i] = scalar::exp(x[i] - top);
+    }
+    for (int64_t r = 0; r < some; ++r) numbers[r] = 1.0f / over_row<Added>(rows + r * s.step, s.keys);
+    for (int64_t r = 0; r < some; ++r) {
+      float* __restrict x = rows + r * s.step;
+      const float inverse = numbers[r];
+      for (int64_t i = 0; i < s.keys; ++i) x[i] = x[i] * inverse;
+    }
   }
   return true;
 }
