@@ -48,8 +48,8 @@ class Attention {
   static int64_t aligned(int64_t floats) { return padded(floats, 16); }
   // Memory until the kernel returns, aligned to a cache line.
   float* scratch(int64_t floats) const {
-    const auto at = reinterpret_cast<uintptr_t>(ctx_.scratch<float>(size_t(floats) + 16));
-    return reinterpret_cast<float*>((at + 63) / 64 * 64);
+    float* memory = ctx_.scratch<float>(size_t(floats) + 16);
+    return memory + (64 - reinterpret_cast<uintptr_t>(memory) % 64) % 64 / sizeof(float);
   }
 
   AttentionMatrix input(const AttentionView& v, int64_t head) const {
