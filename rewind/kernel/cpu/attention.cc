@@ -11,7 +11,7 @@ Attention::Attention(KernelContext& ctx)
     : ctx_(ctx),
       spec_(AttentionSpec::from_attrs(ctx.op(), ctx.attrs())),
       loops_(*isa_loops().attention),
-      block_rows_(4 * loops_.rows) {
+      block_rows_(int64_t{4} * loops_.rows) {
   find_ranges();
 }
 
