@@ -47,7 +47,11 @@ void jacobian_256() {
 }
 
 // x + sin(x * y) * z, `layers` times, and its gradients: the first call and a steady one.
-void deep(int layers) {
+struct DeepFigures {
+  double first_s, ms, peak_mib;
+};
+
+DeepFigures run_deep(int layers, int repeats) {
   const int64_t n = 20000;
   const Tensor x = rw::ones({n}), y = rw::fill({n}, 0.5f), z = rw::fill({n}, 0.01f);
   const auto f = rw::function([layers](Tensor a, Tensor b, Tensor c) {
@@ -62,9 +66,26 @@ void deep(int layers) {
   f(x, y, z);
   const double first = now_us() - start;
   const double peak = double(rw::memory::stats().peak);
-  const double us = median_us(0, 3, [&] { f(x, y, z); });
+  const double us = median_us(0, repeats, [&] { f(x, y, z); });
+  return {first / 1e6, us / 1e3, peak / 1024 / 1024};
+}
+
+void deep(int layers) {
+  const DeepFigures d = run_deep(layers, 3);
   say("deep_" + std::to_string(layers), "rewind", "function",
-      {{"first_call_s", first / 1e6}, {"ms", us / 1e3}, {"peak_MiB", peak / 1024 / 1024}});
+      {{"first_call_s", d.first_s}, {"ms", d.ms}, {"peak_MiB", d.peak_mib}});
+}
+
+// First calls of deeper and deeper graphs: linear if a layer costs the same everywhere.
+void compile_scaling() {
+  run_deep(10, 1);  // what a process does once
+  for (const int layers : {100, 300, 1000, 3000, 10000}) {
+    const DeepFigures d = run_deep(layers, 1);
+    say("compile_scaling", "rewind", "function",
+        {{"layers", double(layers)},
+         {"first_call_s", d.first_s},
+         {"us_a_layer", (d.first_s - d.ms / 1e3) * 1e6 / layers}});
+  }
 }
 
 }  // namespace
@@ -74,6 +95,7 @@ std::vector<Workload> function_workloads() {
       {"empty_call", empty_call}, {"small_ops_3000", small_ops_3000}, {"jacobian_256", jacobian_256}};
   for (const int layers : {100, 300, 1000, 3000, 10000})
     list.push_back({"deep_" + std::to_string(layers), [layers] { deep(layers); }});
+  list.push_back({"compile_scaling", compile_scaling});
   return list;
 }
 

@@ -40,6 +40,15 @@ class Lowering {
  public:
   explicit Lowering(const Graph& g) : g_(g), uses_(g), program_(std::make_shared<Program>()) {}
 
+  // One text for the kernels, in the order of the instructions.
+  std::string loops() const {
+    std::string text;
+    for (size_t i = 0; i < kernels_.size(); ++i)
+      text += "instruction " + std::to_string(kernel_users_[i]) + ": " +
+              program_->code[kernel_users_[i]].label + "\n" + loop::to_string(kernels_[i]) + "\n";
+    return text;
+  }
+
   std::shared_ptr<const Program> run() {
     program_->name = g_.name;
     program_->values.resize(g_.num_values());
@@ -273,6 +282,11 @@ class Lowering {
 
 }  // namespace
 
-std::shared_ptr<const Program> lower(const Graph& graph) { return Lowering(graph).run(); }
+std::shared_ptr<const Program> lower(const Graph& graph, std::string* loops) {
+  Lowering lowering(graph);
+  std::shared_ptr<const Program> program = lowering.run();
+  if (loops) *loops = lowering.loops();
+  return program;
+}
 
 }  // namespace rw

@@ -2,12 +2,14 @@
 #pragma once
 
 #include <memory>
+#include <string>
 
 #include "rewind/graph/graph.h"
 #include "rewind/runtime/program.h"
 
 namespace rw {
 
-std::shared_ptr<const Program> lower(const Graph& graph);
+// `loops`, if given, gets the loop IR of every native kernel, by the number of its instruction.
+std::shared_ptr<const Program> lower(const Graph& graph, std::string* loops = nullptr);
 
 }  // namespace rw

@@ -20,7 +20,6 @@ struct Pass {
 };
 
 constexpr Pass kPasses[] = {
-    {"inline_calls", inline_calls},
     {"prune", prune},
     {"fold_constants", fold_constants},
     {"simplify", simplify},
@@ -76,25 +75,34 @@ std::shared_ptr<const Program> compile(const Graph& traced, std::span<const Shap
   if (dump) dump.write("traced", traced.to_string(), 0, &traced);
   Graph graph;
   const Graph* now = &traced;
-  if (needs_shapes(traced, arguments)) {
-    graph = specialise(traced, arguments);
-    now = &graph;
-  }
-  for (const Pass& pass : kPasses) {
-    const bool native = pass.run == fuse || pass.run == fuse_epilogues;
-    if (native && !loop::has_native_code()) continue;  // kernels one by one are faster then
+  const auto stage = [&](const char* name, auto&& run) {
     const auto start = Clock::now();
-    graph = pass.run(*now);
+    graph = run(*now);
     now = &graph;
     const double ms = ms_since(start);
-    if (dump) dump.write(pass.name, graph.to_string(), ms, &graph);
+    if (dump) dump.write(name, graph.to_string(), ms, &graph);
 #ifndef NDEBUG
     verify(graph);
 #endif
+  };
+  // Calls first: what a body leaves open may be known at the call.
+  const bool calls = has_calls(traced);
+  if (calls) stage("inline_calls", inline_calls);
+  if (calls || needs_shapes(traced, arguments))
+    stage("specialise", [&](const Graph& g) { return specialise(g, arguments); });
+  for (const Pass& pass : kPasses) {
+    const bool native = pass.run == fuse || pass.run == fuse_epilogues;
+    if (native && !loop::has_native_code()) continue;  // kernels one by one are faster then
+    stage(pass.name, pass.run);
   }
   const auto start = Clock::now();
-  std::shared_ptr<const Program> program = lower(graph);
-  if (dump) dump.write("program", program->to_string(), ms_since(start));
+  std::string loops;
+  std::shared_ptr<const Program> program = lower(*now, dump ? &loops : nullptr);
+  if (dump) {
+    dump.write("program", program->to_string(), ms_since(start));
+    dump.write("loops", loops, 0);
+    dump.write("kernels", program->list_kernels(), 0);
+  }
   return program;
 }
 

@@ -6,6 +6,8 @@
 #include "rewind/function/call_gradient.h"
 #include "rewind/function/control_rules.h"
 #include "rewind/function/graph_runner.h"
+#include "rewind/function/staging.h"
+#include "rewind/graph/bodies.h"
 #include "rewind/graph/dot.h"
 #include "rewind/graph/graph_def.h"
 #include "rewind/tensor/thread_state.h"
@@ -60,22 +62,34 @@ std::vector<FunctionGraph::Operation> FunctionGraph::operations() const {
   return list;
 }
 std::string FunctionGraph::to_string() const { return graph_->to_string(); }
-// TensorFlow has no word for a gradient of the user's own: the value alone goes out.
-static Graph for_export(const Graph& graph) {
+// TensorFlow has no word for a gradient of the user's own: the value alone goes out. Also inside of
+// functions, of which those that are one stay one.
+static Graph for_export(const Graph& graph, std::map<BodyRef, BodyRef>& bodies) {
+  const auto has_own_gradient = [](const Node& n) { return n.op->name == "_CustomGradient"; };
+  const auto export_body = [&](const BodyRef& body) {
+    BodyRef& made = bodies[body];
+    if (!made)
+      made = any_node(graph_of(*body), has_own_gradient)
+                 ? BodyRef(std::make_shared<const Graph>(for_export(graph_of(*body), bodies)))
+                 : body;
+    return made;
+  };
   return rewrite(graph, [&](NodeId id, GraphCopy& copy, Graph&) {
     const Node& n = graph.node(id);
-    if (n.op->name != "_CustomGradient") {
-      copy.node(id);
+    if (!has_own_gradient(n)) {
+      copy.node(id, with_bodies(n.attrs, export_body));
       return;
     }
     for (size_t k = 0; k < n.outputs.size(); ++k) copy.set(n.outputs[k], copy[n.inputs[k]]);
   });
 }
-
-std::string FunctionGraph::as_graph_def() const { return format::to_text(to_graph_def(for_export(*graph_))); }
-std::string FunctionGraph::as_graph_def_binary() const {
-  return format::encode(to_graph_def(for_export(*graph_)));
+static format::GraphDef exported(const Graph& graph) {
+  std::map<BodyRef, BodyRef> bodies;
+  return to_graph_def(for_export(graph, bodies));
 }
+
+std::string FunctionGraph::as_graph_def() const { return format::to_text(exported(*graph_)); }
+std::string FunctionGraph::as_graph_def_binary() const { return format::encode(exported(*graph_)); }
 std::string FunctionGraph::as_dot() const { return to_dot(*graph_); }
 
 // What runs: the graph compiled, and its differentiated forms by which inputs tapes follow.
@@ -100,6 +114,27 @@ ConcreteFunction::ConcreteFunction(std::shared_ptr<const Graph> graph, size_t nu
 }
 ConcreteFunction::~ConcreteFunction() = default;
 
+// A body with open sizes says less about its results than the call knows.
+bool ConcreteFunction::fits_as_node(const std::vector<Tensor>& inputs) const {
+  if (!calls_become_nodes()) return false;
+  for (size_t i = 0; i < inputs.size(); ++i)
+    if (!(inputs[i].shape() == graph_->value(graph_->arguments[i]).shape)) return false;
+  return true;
+}
+
+std::vector<Tensor> ConcreteFunction::add_call(const std::vector<Tensor>& inputs) const {
+  const Tensors outputs = apply_control("StatefulPartitionedCall", inputs,
+                                        {{"Tout", graph_->output_types()}, {"f", BodyRef(graph_)}});
+  Trace& trace = *current_trace();
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    const GraphValue& inside = graph_->value(graph_->outputs[i]);
+    GraphValue& here = trace.graph().value(trace.value_of(outputs[i]));
+    here.known = inside.known;
+    here.variable = inside.variable;
+  }
+  return {outputs.begin(), outputs.end()};
+}
+
 void ConcreteFunction::call(std::span<const Tensor> arguments, SmallVector<Tensor, 4>* results) const {
   if (arguments.size() != num_arguments_)
     fail_invalid(graph_->name, "takes " + std::to_string(num_arguments_) + " tensors: got " +
@@ -112,7 +147,7 @@ void ConcreteFunction::call(std::span<const Tensor> arguments, SmallVector<Tenso
     for (Trace* t = state.trace; t; t = t->part_of_outer ? t->outer() : nullptr) t->note_variable(v);
     watch_variable(v);
   }
-  if (state.trace) return assign(replay(*graph_, inputs), results);
+  if (state.trace) return assign(fits_as_node(inputs) ? add_call(inputs) : replay(*graph_, inputs), results);
   bool followed = false;
   bool only_tapes = true;
   bool batched = false;

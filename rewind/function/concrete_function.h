@@ -59,7 +59,8 @@ class ConcreteFunction : public std::enable_shared_from_this<ConcreteFunction> {
   ConcreteFunction(const ConcreteFunction&) = delete;
   ConcreteFunction& operator=(const ConcreteFunction&) = delete;
 
-  // Flat tensors, one per argument. Runs the compiled graph; in a trace it is inlined, and tapes hear of it.
+  // Flat tensors, one per argument. Runs the compiled graph; in a trace it becomes a call node, or its nodes
+  // where somebody listens to them.
   std::vector<Tensor> operator()(const std::vector<Tensor>& arguments) const;
   void call(std::span<const Tensor> arguments, SmallVector<Tensor, 4>* results) const;
 
@@ -76,6 +77,8 @@ class ConcreteFunction : public std::enable_shared_from_this<ConcreteFunction> {
 
  private:
   friend struct FunctionVariants;
+  bool fits_as_node(const std::vector<Tensor>& inputs) const;
+  std::vector<Tensor> add_call(const std::vector<Tensor>& inputs) const;
   std::shared_ptr<const Graph> graph_;
   size_t num_arguments_;
   std::vector<Tensor> captures_;

@@ -279,6 +279,21 @@ std::string Program::describe_operands(const Instruction& in) const {
   return text;
 }
 
+std::string Program::list_kernels() const {
+  size_t fused = 0;
+  size_t others = 0;
+  std::string lines;
+  for (size_t i = 0; i < code.size(); ++i) {
+    const Instruction& in = code[i];
+    if (in.kind == Instruction::kRead || in.kind == Instruction::kAssign) continue;  // pointers change hands
+    ++(in.kind == Instruction::kNative ? fused : others);
+    lines += std::to_string(i) + ": " + (in.kind == Instruction::kNative ? "" : in.op->name) +
+             describe_operands(in) + "\n";
+  }
+  return name + ": " + std::to_string(fused + others) + " kernels, " + std::to_string(fused) +
+         " of them fused loops\n" + lines;
+}
+
 std::string Program::to_string() const {
   auto describe = [&](int32_t i) {
     const ProgramValue& v = values[size_t(i)];

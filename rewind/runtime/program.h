@@ -91,6 +91,8 @@ class Program {
   void run(std::span<const Value* const> inputs, ValueList* results) const;
   // One line an instruction, with places.
   std::string to_string() const;
+  // How many kernels a run starts, and one line each: the op, or the ops fused in it, and the shapes.
+  std::string list_kernels() const;
 
  private:
   struct Frame;

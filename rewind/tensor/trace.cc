@@ -254,7 +254,14 @@ Tensor value_outside(const Tensor& tensor) {
   return values[size_t(s.value)];
 }
 
+bool calls_become_nodes() {
+  const ThreadState& state = thread_state();
+  return state.trace && !state.recorders && state.depth == 0 && !state.trace->part_of_outer;
+}
+
 namespace {
+
+bool is_call(const Op& op) { return op.name == "PartitionedCall" || op.name == "StatefulPartitionedCall"; }
 
 bool is_batched(const Tensor& t) { return t.impl()->kind == TensorKind::kBatched; }
 
@@ -265,7 +272,7 @@ std::optional<std::vector<Tensor>> unroll(const Node& n, std::span<const Tensor>
   const std::string_view name = std::string_view(n.op->name).starts_with("Stateless")
                                     ? std::string_view(n.op->name).substr(9)
                                     : std::string_view(n.op->name);
-  if (name == "PartitionedCall" || name == "StatefulPartitionedCall") return replay(*body("f"), in);
+  if (is_call(*n.op)) return replay(*body("f"), in);
   if (name == "If" || name == "Case") {
     if (is_batched(in[0])) return {};
     if (name == "If") return replay(*body(bool(in[0]) ? "then_branch" : "else_branch"), in.subspan(1));
@@ -296,7 +303,8 @@ std::vector<Tensor> replay(const Graph& g, std::span<const Tensor> inputs) {
   for (const Node& n : g.nodes()) {
     in.resize(n.inputs.size());
     for (size_t k = 0; k < n.inputs.size(); ++k) in[k] = &values[size_t(n.inputs[k])];
-    if (n.op->runtime && !thread_state().trace) {
+    const bool tracing = thread_state().trace;
+    if (n.op->runtime && (!tracing || (is_call(*n.op) && !calls_become_nodes()))) {
       std::vector<Tensor> list;
       for (const Tensor* t : in) list.push_back(*t);
       if (auto out = unroll(n, list)) {

@@ -159,6 +159,10 @@ Trace* current_trace();
 // what the initial value of a variable must be. Throws FailedPreconditionError if it depends on an argument.
 Tensor value_outside(const Tensor& symbol);
 
+// Whether a function that is called on this thread now becomes a node of the trace. It does not where tapes
+// or batches listen, and in branches and loops: derivatives and native loops look inside.
+bool calls_become_nodes();
+
 // Runs the nodes of a graph through apply, one by one, on these inputs: inlines it into a trace, or makes its
 // ops heard by tapes and batching. One input per argument.
 std::vector<Tensor> replay(const Graph& graph, std::span<const Tensor> inputs);

@@ -1,5 +1,6 @@
 #include "rewind/compiler/passes/passes.h"
 #include "rewind/compiler/rewrite.h"
+#include "rewind/graph/bodies.h"
 
 namespace rw {
 namespace {
@@ -8,13 +9,20 @@ bool is_call(const Node& n) {
   return n.op->name == "PartitionedCall" || n.op->name == "StatefulPartitionedCall";
 }
 
+// Branches and loops' bodies without calls: they may become native code as a whole.
+BodyRef without_calls(const BodyRef& body) {
+  const Graph& graph = graph_of(*body);
+  if (!has_calls(graph)) return body;
+  return std::make_shared<const Graph>(inline_calls(graph));
+}
+
 void paste(const Graph& body, std::span<const ValueId> inputs, Graph& to, std::vector<ValueId>* results) {
   GraphCopy copy(body, to);
   for (size_t i = 0; i < inputs.size(); ++i) copy.set(body.arguments[i], inputs[i]);
   for (size_t i = 0; i < body.nodes().size(); ++i) {
     const Node& n = body.nodes()[i];
     if (!is_call(n)) {
-      copy.node(NodeId(i));
+      copy.node(NodeId(i), with_bodies(n.attrs, without_calls));
       continue;
     }
     std::vector<ValueId> in, out;
@@ -26,6 +34,8 @@ void paste(const Graph& body, std::span<const ValueId> inputs, Graph& to, std::v
 }
 
 }  // namespace
+
+bool has_calls(const Graph& graph) { return any_node(graph, is_call); }
 
 Graph inline_calls(const Graph& from) {
   Graph to;

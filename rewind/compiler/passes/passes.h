@@ -10,8 +10,9 @@ namespace rw {
 
 // Arguments take these shapes, and all others are inferred anew.
 Graph specialise(const Graph& graph, std::span<const Shape> arguments);
-// Bodies of calls in place of the calls.
+// Bodies of calls in place of the calls, also inside of branches and loops.
 Graph inline_calls(const Graph& graph);
+bool has_calls(const Graph& graph);
 // Only what an output or an effect needs.
 Graph prune(const Graph& graph);
 // Small values that are known become constants.
