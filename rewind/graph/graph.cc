@@ -5,6 +5,7 @@
 
 #include "rewind/base/error.h"
 #include "rewind/graph/evaluate_small.h"
+#include "rewind/graph/shape_value.h"
 #include "rewind/op/table.h"
 
 namespace rw {
@@ -55,6 +56,7 @@ NodeId Graph::add_node(const Op& op, const Attrs& attrs, std::span<const ValueId
   ShapeContext ctx(op, attrs, views.data(), n, shapes.data(), shapes.size());
   op.shape_rule(ctx);
   if (n > 0 && value(inputs[0]).variable) refine_by_variable(*this, op, inputs, shapes.data());
+  if (shapes.size() == 1 && !shapes[0].fully_known()) refine_by_shape_value(*this, op, inputs, shapes.data());
   for (const Shape& shape : shapes) {
     int64_t count = 0;
     if (shape.fully_known() && !shape.checked_num_elements(&count))
