@@ -59,7 +59,7 @@ Tensors run_batched(const Op& op, TensorPointers pointers, const Attrs& attrs, i
     inputs.push_back(is ? t->impl()->inner : *t);
     batched.push_back(is);
     types.push_back(t->impl()->dtype);
-    if (is) batch_size = inputs.back().dim(0);
+    if (is && batch_size <= 0) batch_size = inputs.back().dim(0);
   }
   DTypeVector output_types;
   check_call(op, types.data(), types.size(), attrs, &output_types);
@@ -72,7 +72,7 @@ Tensors run_batched(const Op& op, TensorPointers pointers, const Attrs& attrs, i
   }
   Tensors outputs;
   for (const Tensor& t : ctx.outputs()) {
-    RW_CHECK(t.defined() && t.rank() >= 1 && t.dim(0) == batch_size);
+    RW_CHECK(t.defined() && t.rank() >= 1 && (t.dim(0) == batch_size || t.dim(0) < 0 || batch_size < 0));
     outputs.push_back(make_batched(t, level));
   }
   return outputs;
@@ -101,28 +101,34 @@ Tensor make_batched(const Tensor& inner, int level) {
   return Tensor(std::move(impl));
 }
 
-Tensor strip_batch(const Tensor& t, int level, int64_t batch_size) {
+Tensor strip_batch(const Tensor& t, int level, const Size& batch_size) {
   if (is_batched_at(t, level)) return t.impl()->inner;
   return repeat_in_front(t, batch_size);
 }
 
-Tensor repeat_in_front(const Tensor& t, int64_t count) {
-  Shape shape = t.shape();
-  shape.insert(0, count);
-  const Tensor dims = constant(shape.begin(), Shape{shape.rank()});
-  return apply_one(RW_OP("BroadcastTo"), {&t, &dims});
+Tensor repeat_in_front(const Tensor& t, const Size& count) {
+  Sizes sizes = sizes_of(t);
+  sizes.insert(sizes.begin(), count);
+  return broadcast_sizes(t, sizes);
+}
+
+Size BatchContext::batch() const {
+  if (batch_size_ >= 0) return batch_size_;
+  for (size_t i = 0; i < inputs_.size(); ++i)
+    if (batched_[i]) return sizes_of(inputs_[i])[0];
+  return batch_size_;
 }
 
 Tensor BatchContext::with_batch(int i) const {
-  return batched(i) ? input(i) : repeat_in_front(input(i), batch_size_);
+  return batched(i) ? input(i) : repeat_in_front(input(i), batch());
 }
 
 Tensor BatchContext::aligned(int i, int rank) const {
   const Tensor& t = input(i);
   if (!batched(i) || this->rank(i) >= rank) return t;
-  Shape shape = t.shape();
-  while (shape.rank() - 1 < rank) shape.insert(1, 1);
-  return reshape_to(t, shape);
+  Sizes sizes = sizes_of(t);
+  while (int(sizes.size()) - 1 < rank) sizes.insert(sizes.begin() + 1, Size(1));
+  return reshape_sizes(t, sizes);
 }
 
 // Right for every op: one call per element, results stacked.
@@ -130,6 +136,11 @@ void batch_by_loop(BatchContext& ctx) {
   if (ctx.batch_size() == 0)
     fail_unimplemented(ctx.op().tag,
                        "vectorized_map over no elements needs a batching rule, and there is none");
+  if (ctx.batch_size() < 0)
+    fail_unimplemented(
+        ctx.op().tag,
+        "vectorized_map over a number of elements that the trace does not know needs a "
+        "batching rule, and there is none for these arguments; give the input_signature this size");
   std::vector<std::vector<Tensor>> rows(size_t(ctx.num_outputs()));
   for (int64_t b = 0; b < ctx.batch_size(); ++b) {
     std::vector<Tensor> inputs;
@@ -152,14 +163,14 @@ std::vector<Tensor> vectorized_map(const std::function<std::vector<Tensor>(const
   if (elements.empty()) fail_invalid("vectorized_map", "there must be at least one tensor of elements");
   for (const Tensor& t : elements) {
     if (t.rank() < 1) fail_invalid("vectorized_map", "elements lie along axis 0: got a scalar");
-    if (t.dim(0) != elements[0].dim(0)) {
+    if (t.dim(0) != elements[0].dim(0) && t.dim(0) >= 0 && elements[0].dim(0) >= 0) {
       fail_invalid("vectorized_map", "all tensors must have the same first size: got " +
                                          elements[0].shape().to_string() + " and " + t.shape().to_string());
     }
   }
   const int level = thread_state().depth + 1;
   if (level > 200) fail_invalid("vectorized_map", "more than 200 calls are nested");
-  const int64_t batch_size = elements[0].dim(0);
+  const Size batch_size = sizes_of(elements[0])[0];
   std::vector<Tensor> results;
   {
     const DepthScope inside(level);

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "rewind/op/op.h"
+#include "rewind/tensor/sizes.h"
 #include "rewind/tensor/tensor.h"
 
 namespace rw {
@@ -28,7 +29,8 @@ class BatchContext {
   T attr(std::string_view name) const {
     return attr_as<T>(op_, attrs_, name);
   }
-  int64_t batch_size() const { return batch_size_; }
+  int64_t batch_size() const { return batch_size_; }  // -1: open, in a trace
+  Size batch() const;
   int num_inputs() const { return int(inputs_.size()); }
   int num_outputs() const { return int(outputs_.size()); }
   bool batched(int i) const { return batched_[size_t(i)]; }

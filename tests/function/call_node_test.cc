@@ -160,9 +160,8 @@ TEST(CallNodes, ForwardModeBatchesAndCustomGradientsHearWhatIsInside) {
   auto mapped =
       function([&](const Tensor& x) { return vectorized_map([&](const Tensor& e) { return outer(e); }, x); });
   EXPECT_EQ(mapped(constant({1.0, 2.0, 3.0})).to_vector<float>(), (Floats{2, 6, 12}));
-  const auto clipped = custom_gradient([](const Tensor& x) {
-    return with_gradient(x * 1.0, [](const Tensor& dy) { return dy * 100.0; });
-  });
+  const auto clipped = custom_gradient(
+      [](const Tensor& x) { return with_gradient(x * 1.0, [](const Tensor& dy) { return dy * 100.0; }); });
   auto inner = function([&](const Tensor& x) -> Tensor { return clipped(x); });
   auto around = function([&](const Tensor& x) { return inner(x) * 2.0; });
   const Tensor x = constant(1.0);

@@ -9,18 +9,18 @@ inline Tensor reshape_sizes(const Tensor& x, const std::vector<int64_t>& sizes) 
   const Tensor shape = constant(sizes);
   return apply_one(RW_OP("Reshape"), {&x, &shape});
 }
-inline std::vector<int64_t> sizes_of(const Tensor& x) { return {x.shape().begin(), x.shape().end()}; }
+inline std::vector<int64_t> dims_of(const Tensor& x) { return {x.shape().begin(), x.shape().end()}; }
 
 // Axes 0 and 1 as one.
 inline Tensor fold_first(const Tensor& x) {
-  std::vector<int64_t> sizes = sizes_of(x);
+  std::vector<int64_t> sizes = dims_of(x);
   sizes[1] *= sizes[0];
   sizes.erase(sizes.begin());
   return reshape_sizes(x, sizes);
 }
 // Axis 0 as (batch, rest).
 inline Tensor unfold_first(const Tensor& x, int64_t batch) {
-  std::vector<int64_t> sizes = sizes_of(x);
+  std::vector<int64_t> sizes = dims_of(x);
   sizes[0] = batch == 0 ? 0 : sizes[0] / batch;
   sizes.insert(sizes.begin(), batch);
   return reshape_sizes(x, sizes);
@@ -39,13 +39,13 @@ inline Tensor move_axis(const Tensor& x, int from, int to) {
 // The batch (axis 0) joined with the last axis, in front of it; and back.
 inline Tensor fold_last(const Tensor& x) {
   const Tensor moved = move_axis(x, 0, x.rank() - 2);
-  std::vector<int64_t> sizes = sizes_of(moved);
+  std::vector<int64_t> sizes = dims_of(moved);
   sizes[sizes.size() - 2] *= sizes.back();
   sizes.pop_back();
   return reshape_sizes(moved, sizes);
 }
 inline Tensor unfold_last(const Tensor& x, int64_t batch) {
-  std::vector<int64_t> sizes = sizes_of(x);
+  std::vector<int64_t> sizes = dims_of(x);
   const int64_t last = batch == 0 ? 0 : sizes.back() / batch;
   sizes.back() = batch;
   sizes.push_back(last);

@@ -1,5 +1,6 @@
 // Batching of the shape ops: the same movement behind a batch axis that stays in front.
 #include "rewind/autodiff/batching.h"
+#include "rewind/autodiff/batching_scope.h"
 #include "rewind/autodiff/grad_ops.h"
 #include "rewind/op/strided_slice.h"
 #include "rewind/tensor/apply.h"
@@ -39,11 +40,13 @@ Numbers numbers(const BatchContext& c, int i) {
 }
 
 // A list input with `first` in front (for a matrix: a row of it), in its own type.
-Tensor with_front(const BatchContext& c, int i, int64_t first) {
+Tensor with_front(const BatchContext& c, int i, const Size& first) {
   const Tensor& t = c.input(i);
   Shape one = t.shape();
   one.set(0, 1);
-  const Tensor front = constant(Numbers(size_t(one.num_elements()), first), one, t.dtype());
+  const Tensor front = first.known()
+                           ? constant(Numbers(size_t(one.num_elements()), first.number()), one, t.dtype())
+                           : reshape_to(first.tensor(t.dtype()), {1});
   const Tensor axis = constant(0);
   return apply_one(RW_OP("ConcatV2"), {&front, &t, &axis});
 }
@@ -88,7 +91,16 @@ void again(BatchContext& c, std::initializer_list<const Tensor*> rest, const Att
 }
 void again(BatchContext& c, std::initializer_list<const Tensor*> rest) { again(c, rest, c.attrs()); }
 
+// Without numbers to read, the op itself finds what is left open.
+void reshape_open(BatchContext& c) {
+  if (c.batched(1)) return batch_by_loop(c);
+  const Tensor x = c.with_batch(0);
+  const Tensor dims = with_front(c, 1, c.batch());
+  c.set(0, apply_one(c.op(), {&x, &dims}));
+}
+
 void reshape_rule(BatchContext& c) {
+  if (!readable(c, 1) || c.batch_size() < 0 || !element_shape(c, 0).fully_known()) return reshape_open(c);
   Numbers dims = numbers(c, 1);
   const int64_t count = element_shape(c, 0).num_elements();
   int64_t known = 1;
@@ -140,8 +152,8 @@ void strided_slice_rule(BatchContext& c) {
 }
 
 void strided_slice_grad_rule(BatchContext& c) {
-  const Tensor dims = with_front(c, 0, c.batch_size()), begin = with_front(c, 1, 0),
-               end = with_front(c, 2, 0), step = with_front(c, 3, 1), dy = c.with_batch(4);
+  const Tensor dims = with_front(c, 0, c.batch()), begin = with_front(c, 1, 0), end = with_front(c, 2, 0),
+               step = with_front(c, 3, 1), dy = c.with_batch(4);
   c.set(0, apply_one(c.op(), {&dims, &begin, &end, &step, &dy}, masks_behind_batch(c)));
 }
 
@@ -160,15 +172,19 @@ void strided_update_rule(BatchContext& c) {
 
 // A value that is the same for every element.
 void set_constant(BatchContext& c, int i, const Numbers& list, const Shape& shape, DType dtype) {
-  const Tensor one = constant(list, shape, dtype);
-  const Shape all = with_batch_size(c, shape);
-  const Tensor dims = constant(all.begin(), Shape{all.rank()});
-  c.set(i, apply_one(RW_OP("BroadcastTo"), {&one, &dims}));
+  Sizes all{c.batch()};
+  for (const int64_t d : shape) all.emplace_back(d);
+  c.set(i, broadcast_sizes(constant(list, shape, dtype), all));
 }
 
 void shape_rule(BatchContext& c) {
   for (int i = 0; i < c.num_outputs(); ++i) {
     const Shape shape = element_shape(c, i);
+    if (!shape.fully_known()) {
+      const Tensor all = dims_tensor(c.input(i), c.attr<DType>("out_type"));
+      c.set(i, repeat_in_front(c.batched(i) ? part_of_vector(all, 1, -1) : all, c.batch()));
+      continue;
+    }
     set_constant(c, i, {shape.begin(), shape.end()}, Shape{shape.rank()}, c.attr<DType>("out_type"));
   }
 }
@@ -222,7 +238,7 @@ void batch_to_space_rule(BatchContext& c) {
 }  // namespace
 
 void register_shape_batching() {
-  rule("Reshape", {0}, reshape_rule);
+  rule("Reshape", {0, 1}, reshape_rule);
   rule("ExpandDims", {0}, [](BatchContext& c) {
     const Tensor axis = like(c, 1, {behind_batch(numbers(c, 1)[0], c.rank(0) + 1)}, true);
     again(c, {&axis});
@@ -238,8 +254,9 @@ void register_shape_batching() {
     const Tensor t = like(c, 1, perm);
     again(c, {&t});
   });
-  rule("BroadcastTo", {0}, [](BatchContext& c) {
-    const Tensor x = c.aligned(0, int(c.input(1).size())), dims = with_front(c, 1, c.batch_size());
+  rule("BroadcastTo", {0, 1}, [](BatchContext& c) {
+    if (c.batched(1) || c.input(1).dim(0) < 0) return batch_by_loop(c);
+    const Tensor x = c.aligned(0, int(c.input(1).dim(0))), dims = with_front(c, 1, c.batch());
     c.set(0, apply_one(c.op(), {&x, &dims}));
   });
 
