@@ -200,7 +200,7 @@ class LoopBuilding {
       const int when = stage_[size_t(out)] - (reduces ? 1 : 0);
       for (const ValueId v : n.inputs) read_in[size_t(v)] = std::max(read_in[size_t(v)], when);
       if (is_row_value(out)) continue;
-      bool c = n.op->name != "Const" && !is_cheap(*n.op);
+      bool c = n.op->name != "Const" && weight_of(*n.op) != 1;
       for (const ValueId v : n.inputs) c |= costly[size_t(v)] != 0;
       costly[size_t(out)] = c;
     }
@@ -404,7 +404,7 @@ class LoopBuilding {
     Var x;
     if (stage_[size_t(v)] < stage_now_ && scratch_of_[size_t(v)] >= 0)
       x = builder_.load(scratch_of_[size_t(v)], at_.back());
-    else if (stage_[size_t(v)] < stage_now_ && is_output_[size_t(v)] && !is_cheap(*maker->op))
+    else if (stage_[size_t(v)] < stage_now_ && is_output_[size_t(v)] && weight_of(*maker->op) != 1)
       x = builder_.load(buffer_of_[size_t(v)], place(dense_steps(v), true));
     else x = compute(*maker, size_t(gv.node), !whole);
     return made_[key] = x;

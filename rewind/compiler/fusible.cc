@@ -55,13 +55,16 @@ Fusible row_reduce(const Graph& g, const Node& n) {
 
 }  // namespace
 
-bool is_cheap(const Op& op) {
-  static const auto* names = new std::unordered_set<std::string_view>{
+int weight_of(const Op& op) {
+  static const auto* light = new std::unordered_set<std::string_view>{
       "AddV2",      "Add",         "Sub",          "Mul",      "Neg",      "Maximum",    "Minimum",
       "Relu",       "ReluGrad",    "Abs",          "Square",   "SelectV2", "Cast",       "Less",
       "LessEqual",  "Greater",     "GreaterEqual", "Equal",    "NotEqual", "LogicalAnd", "LogicalOr",
       "LogicalNot", "BroadcastTo", "ZerosLike",    "OnesLike", "Fill",     "Sign",       "SquaredDifference"};
-  return names->contains(op.name);
+  static const auto* heavy = new std::unordered_set<std::string_view>{
+      "Tanh", "Sigmoid", "Exp",  "Log",      "Sin",         "Cos",       "Sqrt",    "Rsqrt",
+      "Erf",  "Elu",     "Selu", "Softplus", "SigmoidGrad", "RsqrtGrad", "RealDiv", "TanhGrad"};
+  return light->contains(op.name) ? 1 : heavy->contains(op.name) ? 6 : 0;
 }
 
 RowReduction row_reduction(const Op& op) { return reductions().at(op.name); }

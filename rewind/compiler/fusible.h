@@ -22,8 +22,9 @@ struct Fusible {
 
 Fusible fusible(const Graph& graph, const Node& node);
 
-// Whether it costs less to compute the op again than to store and load its result.
-bool is_cheap(const Op& op);
+// What it takes to compute an elementwise op again, in additions; 0 for ops that are stored rather than
+// computed twice.
+int weight_of(const Op& op);
 
 // How a row reduction combines, and whether it divides by the count at the end.
 struct RowReduction {

@@ -15,7 +15,12 @@ namespace rw {
 namespace {
 
 constexpr int kMostNodes = 96;
-constexpr int kDeepestCopy = 3;
+// What may be computed again instead of stored and loaded, in additions: of values that the caches hold, of
+// larger ones, and when it takes several large values.
+constexpr int kHeaviestCached = 8, kHeaviestCopy = 28, kHeaviestOfMany = 1;
+constexpr int64_t kCachedBytes = int64_t{2} << 20;
+constexpr ValueId kNoLeaf = -1, kManyLeaves = -2;
+constexpr int64_t kRowRatio = 16;    // a value so much smaller than another is stored in its place
 constexpr size_t kMostBuffers = 28;  // inputs of a group; outputs come on top
 
 struct Group {
@@ -64,23 +69,48 @@ class Grouping {
   }
   bool read_outside(ValueId v) const { return outside_[size_t(v)] != 0; }
 
-  // Cheap values that only other groups read are not stored: each of those makes them again from values that
-  // are stored anyway.
+  // Values that only other groups read are not stored if they are cheap: each of those groups makes them
+  // again from values that are stored anyway, or from the statistics of rows, which take little room.
   void find_copies() {
     remade_.assign(g_.num_values(), 0);
+    refused_.resize(g_.num_values(), 0);
+    copies_.clear();
     const std::vector<uint8_t> fit = values_that_groups_could_remake();
+    std::vector<int> weight(g_.num_values(), 0);          // of making a value again; 0: that cannot be
+    std::vector<ValueId> leaf(g_.num_values(), kNoLeaf);  // the one large value that it is made from
+    std::vector<ValueId> statistics;
     for (size_t i = 0; i < g_.nodes().size(); ++i) {
       const Node& n = g_.nodes()[i];
-      if (n.outputs.size() != 1) continue;
+      if (n.outputs.size() != 1 || group_of_node(NodeId(i)) < 0) continue;
       const size_t v = size_t(n.outputs[0]);
-      if (!fit[v] || fusible(g_, n).kind != FuseKind::kScalar || !is_cheap(*n.op)) continue;
-      int depth = 0;
+      if (refused_[v] || fusible(g_, n).kind != FuseKind::kScalar || weight_of(*n.op) == 0) continue;
+      int sum = weight_of(*n.op);
+      ValueId large = kNoLeaf;
+      statistics.clear();
       bool ready = true;
       for (const ValueId u : n.inputs) {
-        depth = std::max<int>(depth, remade_[size_t(u)]);
-        ready &= remade_[size_t(u)] > 0 || stored(u);
+        ValueId from = u;
+        if (weight[size_t(u)] > 0 && (remade_[size_t(u)] || !stored(u))) {
+          sum += weight[size_t(u)];
+          from = leaf[size_t(u)];
+        } else if (is_statistic(u, ValueId(v)) && !stored(u)) {
+          statistics.push_back(u);
+        } else {
+          ready &= stored(u);
+        }
+        if (from == kNoLeaf || (from >= 0 && is_small_beside(from, ValueId(v)))) continue;
+        large = large == kNoLeaf || large == from ? from : kManyLeaves;
       }
-      if (ready && depth < kDeepestCopy) remade_[v] = uint8_t(depth + 1);
+      if (!ready || sum > heaviest_copy(ValueId(v), large)) continue;
+      weight[v] = sum;
+      leaf[v] = large;
+      if (!fit[v]) {
+        // Part of what others make again, if those may read the statistics.
+        if (!statistics.empty()) weight[v] = 0;
+        continue;
+      }
+      remade_[v] = 1;
+      for (const ValueId u : statistics) outside_[size_t(u)] = 1;
     }
     for (size_t v = 0; v < remade_.size(); ++v)
       if (remade_[v]) outside_[v] = 0;
@@ -91,9 +121,10 @@ class Grouping {
         if (remade_[size_t(v)] && group_at(v) != home) add_copy(home, v);
     }
   }
-  void forget_copies() {
-    copies_.clear();
-    find_outside_readers();
+  // What this group makes again is stored from now on; takes effect with the next find_copies.
+  void refuse_copies_of(int id) {
+    refused_.resize(g_.num_values(), 0);
+    for (const NodeId n : copies_.at(id)) refused_[size_t(g_.node(n).outputs[0])] = 1;
   }
   std::vector<int> groups_with_copies() const {
     std::vector<int> list;
@@ -120,6 +151,18 @@ class Grouping {
     if (g_.value(v).node < 0 || outside_[size_t(v)]) return true;
     const int home = group_at(v);
     return home < 0 || groups_[size_t(home)].nodes.size() < 2;
+  }
+
+  // Whether a value of the same group is so small that storing it costs nothing.
+  bool is_statistic(ValueId u, ValueId v) { return group_at(u) == group_at(v) && is_small_beside(u, v); }
+  int heaviest_copy(ValueId v, ValueId leaf) const {
+    if (leaf == kManyLeaves) return kHeaviestOfMany;
+    const GraphValue& value = g_.value(v);
+    const int64_t bytes = value.shape.num_elements() * int64_t(size_of(value.dtype));
+    return bytes < kCachedBytes ? kHeaviestCached : kHeaviestCopy;
+  }
+  bool is_small_beside(ValueId u, ValueId v) const {
+    return g_.value(u).shape.num_elements() * kRowRatio <= g_.value(v).shape.num_elements();
   }
 
   // Values of groups that are read outside, but only by groups over the same elements.
@@ -149,7 +192,7 @@ class Grouping {
     if (std::find(list.begin(), list.end(), maker) != list.end()) return;
     list.push_back(maker);
     for (const ValueId u : g_.node(maker).inputs) {
-      if (remade_[size_t(u)] && group_at(u) != home) add_copy(home, u);
+      if (!stored(u) && group_at(u) != home) add_copy(home, u);
     }
   }
 
@@ -242,9 +285,9 @@ class Grouping {
   std::vector<int> group_of_;  // by node, before find()
   std::vector<int> parent_;
   std::vector<Group> groups_;
-  std::vector<uint8_t> outside_;  // by value
-  std::vector<uint8_t>
-      remade_;  // by value: how deep the chain of values is that a reader makes again; 0: not
+  std::vector<uint8_t> outside_;               // by value
+  std::vector<uint8_t> remade_;                // by value: not stored, each reader makes it again
+  std::vector<uint8_t> refused_;               // by value: always stored
   std::map<int, std::vector<NodeId>> copies_;  // by group: nodes of others that it runs too
 };
 
@@ -316,10 +359,17 @@ Graph fuse(const Graph& from) {
   grouping.run();
   grouping.find_outside_readers();
   grouping.find_copies();
-  for (const int g : grouping.groups_with_copies()) {
-    if (build_loops(*body_of(from, grouping, g).graph)) continue;
-    grouping.forget_copies();
-    break;
+  // What some group cannot hold is stored after all, which may change what others make again.
+  for (bool settled = false; !settled;) {
+    settled = true;
+    for (const int g : grouping.groups_with_copies()) {
+      if (build_loops(*body_of(from, grouping, g).graph)) continue;
+      grouping.refuse_copies_of(g);
+      settled = false;
+    }
+    if (settled) break;
+    grouping.find_outside_readers();
+    grouping.find_copies();
   }
   return rewrite(from, [&](NodeId id, GraphCopy& copy, Graph& to) {
     const int g = grouping.group_of_node(id);
