@@ -9,6 +9,7 @@
 #include <string>
 
 #include "rewind/base/error.h"
+#include "rewind/device/memory_budget.h"
 
 namespace rw {
 namespace {
@@ -16,10 +17,13 @@ namespace {
 constexpr size_t kHuge = size_t{2} << 20;  // blocks from here on come from mmap, on huge pages where possible
 constexpr size_t kSlab = size_t{256} << 10;
 constexpr int kKeptPerClass = 64;  // blocks of a class that one thread keeps
+// Doublings of 64 bytes from which classes are fine, and the first of those.
+constexpr int kFineTop = std::bit_width(CpuAllocator::kFine / CpuAllocator::kAlign) - 1;
+constexpr int kFineClass = 4 + (kFineTop - 2) * 4;
 const int kSmallClasses = CpuAllocator::class_of(CpuAllocator::kSmallMax) + 1;
 
 // What the process may use: physical memory, or the control group's limit where that is lower.
-int64_t memory_limit() {
+int64_t machine_memory() {
   int64_t limit = int64_t(sysconf(_SC_PHYS_PAGES)) * int64_t(sysconf(_SC_PAGESIZE));
   for (const char* path : {"/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"}) {
     int64_t value = 0;
@@ -65,6 +69,11 @@ int CpuAllocator::class_of(size_t bytes) {
   const size_t units = (bytes + kAlign - 1) / kAlign;  // of 64 bytes
   if (units <= 4) return units == 0 ? 0 : int(units) - 1;
   const int top = std::bit_width(units - 1) - 1;  // units in (2^top, 2^(top+1)]
+  if (top >= kFineTop) {
+    const size_t part = size_t{1} << (top - 6);
+    const auto step = int((units - 1 - (size_t{1} << top)) / part);
+    return kFineClass + (top - kFineTop) * 64 + step;
+  }
   const size_t quarter = size_t{1} << (top - 2);
   const auto step = int((units - 1 - (size_t{1} << top)) / quarter);
   return 4 + (top - 2) * 4 + step;
@@ -72,12 +81,31 @@ int CpuAllocator::class_of(size_t bytes) {
 
 size_t CpuAllocator::class_bytes(int size_class) {
   if (size_class < 4) return size_t(size_class + 1) * kAlign;
+  if (size_class >= kFineClass) {
+    const int top = (size_class - kFineClass) / 64 + kFineTop;
+    const int step = (size_class - kFineClass) % 64;
+    return ((size_t{1} << top) + (size_t{1} << (top - 6)) * size_t(step + 1)) * kAlign;
+  }
   const int top = (size_class - 4) / 4 + 2;
   const int step = (size_class - 4) % 4;
   return ((size_t{1} << top) + (size_t{1} << (top - 2)) * size_t(step + 1)) * kAlign;
 }
 
-CpuAllocator::CpuAllocator(bool thread_caches) : limit_(memory_limit()), thread_caches_(thread_caches) {}
+CpuAllocator::CpuAllocator(bool thread_caches)
+    : machine_limit_(machine_memory()), limit_(machine_limit_), thread_caches_(thread_caches) {}
+
+void CpuAllocator::set_limit(int64_t bytes) {
+  const int64_t now = in_use_.load(std::memory_order_relaxed);
+  if (bytes > 0 && now > bytes) {
+    reclaim_memory();
+    if (in_use_.load(std::memory_order_relaxed) > bytes)
+      fail_exhausted("CPU:0", "a budget of " + readable(bytes) + " cannot be kept: tensors hold " +
+                                  readable(now) + " already; free some, or ask for at least as much");
+  }
+  limit_set_ = bytes;
+  limit_ = bytes > 0 ? std::min(bytes, machine_limit_) : machine_limit_;
+  if (reserved_.load(std::memory_order_relaxed) > limit_) trim();
+}
 
 CpuAllocator::~CpuAllocator() {
   trim();
@@ -142,6 +170,10 @@ void* CpuAllocator::fresh(int size_class) {
   const size_t wanted = slab ? kSlab : bytes;
   auto room = [&] { return reserved_.load(std::memory_order_relaxed) + int64_t(wanted) <= limit_; };
   if (!room()) trim();
+  if (!room()) {
+    reclaim_memory();
+    trim();
+  }
   void* memory = nullptr;
   if (room()) {
     if (wanted >= kHuge) {
@@ -185,6 +217,10 @@ void CpuAllocator::reset_peak() {
 }
 
 void CpuAllocator::trim() {
+  // What this thread keeps; other threads' blocks stay theirs.
+  if (thread_caches_ && !t_gone && t_cache.owner == this)
+    for (int c = 0; c < kSmallClasses; ++c)
+      while (t_cache.lists[c].count > 0) give_shared(t_cache.lists[c].blocks[--t_cache.lists[c].count], c);
   const std::lock_guard lock(mutex_);
   for (int c = 0; c < kClasses; ++c) {
     const size_t bytes = class_bytes(c);

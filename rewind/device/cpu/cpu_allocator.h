@@ -13,11 +13,12 @@ namespace rw {
 
 class CpuAllocator final : public Allocator {
  public:
-  // Four classes per doubling: at most a quarter of a block is unused. Classes up to kSmallMax live in a
-  // thread's own cache.
+  // Four classes per doubling: at most a quarter of a block is unused. From kFine on there are 64, so that
+  // large blocks waste next to nothing. Classes up to kSmallMax live in a thread's own cache.
   static constexpr size_t kAlign = 64;
   static constexpr size_t kSmallMax = size_t{64} << 10;
-  static constexpr int kClasses = 160;
+  static constexpr size_t kFine = size_t{2} << 20;
+  static constexpr int kClasses = 1800;
   static int class_of(size_t bytes);
   static size_t class_bytes(int size_class);
 
@@ -30,6 +31,9 @@ class CpuAllocator final : public Allocator {
   MemoryStats stats() const override;
   void reset_peak() override;
   void trim() override;
+  // 0: what the machine has. Throws ResourceExhaustedError when more is in use.
+  void set_limit(int64_t bytes);
+  int64_t limit_set() const { return limit_set_.load(std::memory_order_relaxed); }
 
   // For the per-thread caches.
   void* take_shared(int size_class);  // nullptr when there is none
@@ -43,7 +47,9 @@ class CpuAllocator final : public Allocator {
   std::atomic<int64_t> peak_{0};
   std::atomic<int64_t> reserved_{0};
   std::atomic<int64_t> allocations_{0};
-  const int64_t limit_;
+  const int64_t machine_limit_;
+  std::atomic<int64_t> limit_;
+  std::atomic<int64_t> limit_set_{0};
   const bool thread_caches_;
   std::mutex mutex_;
   std::array<std::vector<void*>, kClasses> shared_;
