@@ -7,6 +7,7 @@
 namespace bench {
 namespace {
 
+using rw::MemoryReport;
 using rw::Tensor;
 using rw::Variable;
 
@@ -83,27 +84,67 @@ struct Gpt {
   }
 };
 
+struct Session {
+  Sizes s;
+  rw::random::UniformOptions token{.minval = 0, .maxval = int32_t(s.words), .dtype = rw::int32};
+  Tensor tokens = rw::random::uniform({s.batch, s.tokens}, token);
+  Tensor targets = rw::random::uniform({s.batch, s.tokens}, token);
+  Gpt model{s};
+  Adam adam{model.variables(), 3e-4f};
+
+  explicit Session(const Sizes& sizes) : s(sizes) {}
+  auto step(int64_t budget) const {
+    return rw::function(
+        [this](Tensor i, Tensor t) {
+          rw::GradientTape tape;
+          const Tensor loss = model.loss(i, t);
+          adam.apply(tape.gradient(loss, adam.parameters));
+          return loss;
+        },
+        {.memory_budget = budget});
+  }
+};
+
 void train(const std::string& work, const Sizes& s) {
   const int64_t held = rw::memory::stats().current;
-  const rw::random::UniformOptions token{.minval = 0, .maxval = int32_t(s.words), .dtype = rw::int32};
-  const Tensor tokens = rw::random::uniform({s.batch, s.tokens}, token);
-  const Tensor targets = rw::random::uniform({s.batch, s.tokens}, token);
-  const Gpt model(s);
-  const Adam adam(model.variables(), 3e-4f);
-  const auto step = rw::function([&](Tensor i, Tensor t) {
-    rw::GradientTape tape;
-    const Tensor loss = model.loss(i, t);
-    adam.apply(tape.gradient(loss, adam.parameters));
-    return loss;
-  });
-  report_training(work, 2, 10, adam, held, [&] { step(tokens, targets).item<float>(); });
+  const Session session(s);
+  const auto step = session.step(0);
+  report_training(work, 2, 10, session.adam, held,
+                  [&] { step(session.tokens, session.targets).item<float>(); });
+}
+
+// The same step inside shares of what it takes when memory is free. Budgets are parameters, optimizer state,
+// weight gradients, and a share of the rest.
+void train_in_budgets(const std::string& work, const Sizes& s, const std::vector<int>& percents) {
+  rw::random::set_seed(1);
+  const int64_t held = rw::memory::stats().current;
+  BudgetRun free_run;
+  {
+    const Session session(s);
+    const auto step = session.step(0);
+    free_run = run_in_budget(0, [&] { return step(session.tokens, session.targets).item<float>(); });
+    free_run.state = held + 4 * session.adam.parameter_bytes();
+  }
+  for (const int percent : percents) {
+    rw::random::set_seed(1);
+    const int64_t budget = free_run.state + (free_run.peak - free_run.state) * percent / 100;
+    const Session session(s);
+    const auto step = session.step(budget);
+    const MemoryReport plan = step.memory_plan(session.tokens, session.targets);
+    const BudgetRun run =
+        run_in_budget(budget, [&] { return step(session.tokens, session.targets).item<float>(); });
+    report_budget(work, percent, free_run, run, plan);
+  }
 }
 
 }  // namespace
 
 std::vector<Workload> gpt_workloads() {
   return {{"gpt_baby", [] { train("gpt_baby", {12, 64, 128, 4, 4, 65}); }},
-          {"gpt_small", [] { train("gpt_small", {4, 256, 384, 6, 6, 256}); }}};
+          {"gpt_small", [] { train("gpt_small", {4, 256, 384, 6, 6, 256}); }},
+          {"gpt_small_budget", [] {
+             train_in_budgets("gpt_small_budget", {4, 256, 384, 6, 6, 256}, {100, 75, 50, 35, 25, 15});
+           }}};
 }
 
 }  // namespace bench

@@ -1,6 +1,7 @@
 #include "rewind/compiler/compiled_graph.h"
 
 #include "rewind/compiler/pipeline.h"
+#include "rewind/device/memory_budget.h"
 #include "rewind/runtime/evaluate.h"
 
 namespace rw {
@@ -33,30 +34,45 @@ static void run_body(const BodyRef& body, std::span<const Value* const> inputs, 
   static_cast<const CompiledGraph*>(compiled.get())->run(inputs, results);
 }
 
-CompiledGraph::CompiledGraph(std::shared_ptr<const Graph> graph) : graph_(std::move(graph)) {
+CompiledGraph::CompiledGraph(std::shared_ptr<const Graph> graph, int64_t budget)
+    : graph_(std::move(graph)), budget_(budget) {
   static const bool once = (set_body_runner(run_body), true);
   (void)once;
   for (const ValueId v : graph_->arguments) fixed_ &= graph_->value(v).shape.fully_known();
 }
 
+int64_t CompiledGraph::budget_now() const { return budget_ > 0 ? budget_ : cpu_memory_limit(); }
+
 std::shared_ptr<const Program> CompiledGraph::program_for(std::span<const Value* const> inputs) const {
+  const int64_t budget = budget_now();
   const std::lock_guard lock(mutex_);
   for (auto it = programs_.begin(); it != programs_.end(); ++it) {
-    if (!fixed_ && !same_shapes(it->shapes, inputs)) continue;
+    if (it->budget != budget || (!fixed_ && !same_shapes(it->shapes, inputs))) continue;
     programs_.splice(programs_.begin(), programs_, it);
+    if (fixed_) only_.store(&*it, std::memory_order_release);
     return it->program;
   }
   Entry entry;
   for (const Value* v : inputs) entry.shapes.push_back(v->shape);
-  entry.program = compile(*graph_, entry.shapes);
+  entry.budget = budget;
+  entry.program = compile(*graph_, entry.shapes, budget);
   programs_.push_front(std::move(entry));
-  if (programs_.size() > kMostPrograms) programs_.pop_back();
-  if (fixed_) only_.store(programs_.front().program.get(), std::memory_order_release);
+  // The one entry of a graph with fixed shapes is used without a lock, so none of them goes.
+  if (!fixed_ && programs_.size() > kMostPrograms) programs_.pop_back();
+  if (fixed_) only_.store(&programs_.front(), std::memory_order_release);
   return programs_.front().program;
 }
 
+std::shared_ptr<const MemoryReport> CompiledGraph::memory_report(std::span<const Value* const> inputs) const {
+  if (budget_now() > 0) return std::static_pointer_cast<const MemoryReport>(program_for(inputs)->plan);
+  std::vector<Shape> shapes;
+  for (const Value* v : inputs) shapes.push_back(v->shape);
+  return explain_memory(*graph_, shapes);
+}
+
 void CompiledGraph::run(std::span<const Value* const> inputs, ValueList* results) const {
-  if (const Program* only = only_.load(std::memory_order_acquire)) return only->run(inputs, results);
+  const Entry* only = only_.load(std::memory_order_acquire);
+  if (only && only->budget == budget_now()) return only->program->run(inputs, results);
   program_for(inputs)->run(inputs, results);
 }
 

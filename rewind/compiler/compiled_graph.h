@@ -7,6 +7,7 @@
 #include <mutex>
 #include <vector>
 
+#include "rewind/compiler/memory/memory_report.h"
 #include "rewind/graph/graph.h"
 #include "rewind/runtime/program.h"
 
@@ -14,23 +15,30 @@ namespace rw {
 
 class CompiledGraph {
  public:
-  explicit CompiledGraph(std::shared_ptr<const Graph> graph);
+  // `budget` is in bytes, for all that the library holds while the graph runs; 0: the device's, if one is
+  // set.
+  explicit CompiledGraph(std::shared_ptr<const Graph> graph, int64_t budget = 0);
   // One input per argument. Any number of threads.
   void run(std::span<const Value* const> inputs, ValueList* results) const;
   const Graph& graph() const { return *graph_; }
   // The program for these inputs, for looking at.
   std::shared_ptr<const Program> program_for(std::span<const Value* const> inputs) const;
+  // What the program for these inputs does with memory.
+  std::shared_ptr<const MemoryReport> memory_report(std::span<const Value* const> inputs) const;
 
  private:
   struct Entry {
     std::vector<Shape> shapes;
+    int64_t budget = 0;
     std::shared_ptr<const Program> program;
   };
+  int64_t budget_now() const;
   std::shared_ptr<const Graph> graph_;
+  const int64_t budget_;
   bool fixed_ = true;  // the arguments' shapes are all known: there is one program
   mutable std::mutex mutex_;
   mutable std::list<Entry> programs_;  // the last used first
-  mutable std::atomic<const Program*> only_{nullptr};
+  mutable std::atomic<const Entry*> only_{nullptr};
 };
 
 }  // namespace rw

@@ -6,16 +6,14 @@
 #include "rewind/compiler/build_loops.h"
 #include "rewind/compiler/build_scalar_loops.h"
 #include "rewind/compiler/llvm/compile.h"
+#include "rewind/compiler/memory/probe.h"
 #include "rewind/compiler/plan_memory.h"
 #include "rewind/compiler/rewrite.h"
+#include "rewind/compiler/who_runs.h"
 #include "rewind/runtime/constant.h"
 
 namespace rw {
 namespace {
-
-enum class Runs : uint8_t { kNot, kAlias, kConstant, kKernel, kRead, kAssign, kEager, kNative, kRows };
-
-bool plain(const GraphValue& v) { return v.shape.fully_known() && !is_host_only(v.dtype); }
 
 class NativeLoops final : public NativeKernel {
  public:
@@ -38,7 +36,8 @@ std::string label_of(const Graph& body) {
 
 class Lowering {
  public:
-  explicit Lowering(const Graph& g) : g_(g), uses_(g), program_(std::make_shared<Program>()) {}
+  Lowering(const Graph& g, bool scratch_in_arena)
+      : g_(g), uses_(g), scratch_in_arena_(scratch_in_arena), program_(std::make_shared<Program>()) {}
 
   // One text for the kernels, in the order of the instructions.
   std::string loops() const {
@@ -49,7 +48,7 @@ class Lowering {
     return text;
   }
 
-  std::shared_ptr<const Program> run() {
+  std::shared_ptr<Program> run() {
     program_->name = g_.name;
     program_->values.resize(g_.num_values());
     for (size_t i = 0; i < g_.num_values(); ++i) {
@@ -81,49 +80,13 @@ class Lowering {
   int32_t root_of(ValueId v) const { return program_->values[size_t(v)].root; }
   Place& place(int32_t root) { return program_->values[size_t(root)].place; }
 
-  Runs who_runs(const Node& n) const {
-    if (n.op->name == "Const") return Runs::kConstant;
-    if (n.op->view && g_.value(n.outputs[0]).shape.fully_known() && !checked_late(n)) return Runs::kAlias;
-    if (n.op->name == "ReadVariableOp" && g_.value(n.outputs[0]).shape.fully_known()) return Runs::kRead;
-    if (n.op->name == "AssignVariableOp" && plain(g_.value(n.inputs[1]))) return Runs::kAssign;
-    if (n.op->name == "_Fused") return has_kernel(n) ? Runs::kRows : Runs::kNative;
-    if (n.op->runtime || runs_in_runtime(*n.op)) return Runs::kEager;
-    for (const ValueId v : n.outputs)
-      if (!plain(g_.value(v))) return Runs::kEager;
-    for (const ValueId v : n.inputs)
-      if (!g_.value(v).shape.fully_known()) return Runs::kEager;
-    if (checked_late(n)) return Runs::kEager;
-    return find_kernel(*n.op, DeviceType::kCpu) ? Runs::kKernel : Runs::kEager;
-  }
-
-  // Whether an axis, a size or the like comes only while running. The shape rule checks them and the kernel
-  // relies on it, so the rule must run then. Of uint64 are only keys and counters, where any value is right.
-  bool checked_late(const Node& n) const {
-    const auto counts = split_inputs(*n.op, n.inputs.size(), n.attrs);
-    size_t next = 0;
-    for (size_t a = 0; a < counts.size(); ++a) {
-      for (int k = 0; k < counts[a]; ++k) {
-        const GraphValue& v = g_.value(n.inputs[next++]);
-        const bool number = v.dtype != DType::kResource && v.dtype != DType::kUint64;
-        if (n.op->inputs[a].host_memory && number && !v.known.data) return true;
-      }
-    }
-    return false;
-  }
-
-  // Whether a Fused node is a kernel with a group behind it: see fuse_epilogues.
-  static bool has_kernel(const Node& n) {
-    const std::shared_ptr<const Graph> body = graph_attr(n, "f");
-    return !body->nodes().empty() && body->nodes().back().op == n.op;
-  }
-
   void own(ValueId v) {
     Place& p = place(root_of(v));
     if (p.kind == Place::kArena) p = {Place::kOwned, 0};
   }
 
   void lower_node(const Node& n) {
-    const Runs runs = who_runs(n);
+    const Runs runs = who_runs(g_, n);
     if (runs == Runs::kAlias) {
       program_->values[size_t(n.outputs[0])].root = root_of(n.inputs[0]);
       return;
@@ -140,6 +103,7 @@ class Lowering {
     in.site = n.site;
     in.inputs.assign(n.inputs.begin(), n.inputs.end());
     in.outputs.assign(n.outputs.begin(), n.outputs.end());
+    if (scratch_in_arena_) in.scratch_bytes = scratch_of(g_, n);
     switch (runs) {
       case Runs::kRead:
         in.kind = Instruction::kRead;
@@ -268,13 +232,22 @@ class Lowering {
         else reader.releases.push_back(int32_t(r));
       }
     }
+    std::vector<size_t> with_scratch;
+    for (int32_t i = 0; i < end; ++i) {
+      if (p.code[size_t(i)].scratch_bytes == 0) continue;
+      lives.push_back({p.code[size_t(i)].scratch_bytes, i, i});
+      with_scratch.push_back(size_t(i));
+    }
     const MemoryPlan plan = plan_memory(lives);
     for (size_t i = 0; i < who.size(); ++i) p.values[who[i]].place.at = plan.offsets[i];
+    for (size_t i = 0; i < with_scratch.size(); ++i)
+      p.code[with_scratch[i]].scratch_at = plan.offsets[who.size() + i];
     p.arena_bytes = size_t(plan.bytes);
   }
 
   const Graph& g_;
   const Uses uses_;
+  const bool scratch_in_arena_;
   std::shared_ptr<Program> program_;
   std::deque<loop::Kernel> kernels_;
   std::vector<size_t> kernel_users_;  // instructions, one per kernel
@@ -282,9 +255,9 @@ class Lowering {
 
 }  // namespace
 
-std::shared_ptr<const Program> lower(const Graph& graph, std::string* loops) {
-  Lowering lowering(graph);
-  std::shared_ptr<const Program> program = lowering.run();
+std::shared_ptr<Program> lower(const Graph& graph, bool scratch_in_arena, std::string* loops) {
+  Lowering lowering(graph, scratch_in_arena);
+  std::shared_ptr<Program> program = lowering.run();
   if (loops) *loops = lowering.loops();
   return program;
 }

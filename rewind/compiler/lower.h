@@ -9,7 +9,9 @@
 
 namespace rw {
 
+// With `scratch_in_arena`, the scratch memory of kernels is part of the plan; otherwise it comes as they ask.
 // `loops`, if given, gets the loop IR of every native kernel, by the number of its instruction.
-std::shared_ptr<const Program> lower(const Graph& graph, std::string* loops = nullptr);
+std::shared_ptr<Program> lower(const Graph& graph, bool scratch_in_arena = false,
+                               std::string* loops = nullptr);
 
 }  // namespace rw

@@ -8,11 +8,15 @@
 
 #include "rewind/compiler/llvm/compile.h"
 #include "rewind/compiler/lower.h"
+#include "rewind/compiler/memory/budget.h"
 #include "rewind/compiler/passes/passes.h"
+#include "rewind/device/memory_budget.h"
 #include "rewind/graph/dot.h"
 
 namespace rw {
 namespace {
+
+using Clock = std::chrono::steady_clock;
 
 struct Pass {
   const char* name;
@@ -31,6 +35,7 @@ constexpr Pass kPasses[] = {
     {"prune", prune},
     {"fuse", fuse},
     {"fuse_epilogues", fuse_epilogues},
+    {"update_early", update_early},
 };
 
 // Writes a compilation's stages to REWIND_DUMP, if that is set.
@@ -57,8 +62,8 @@ class Dump {
   int next_ = 0;
 };
 
-double ms_since(std::chrono::steady_clock::time_point start) {
-  return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
+double ms_since(Clock::time_point start) {
+  return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
 }
 
 bool needs_shapes(const Graph& g, std::span<const Shape> arguments) {
@@ -67,11 +72,14 @@ bool needs_shapes(const Graph& g, std::span<const Shape> arguments) {
   return false;
 }
 
-}  // namespace
+struct Optimised {
+  Graph graph;
+  std::shared_ptr<const MemoryReport> memory;
+};
 
-std::shared_ptr<const Program> compile(const Graph& traced, std::span<const Shape> arguments) {
-  using Clock = std::chrono::steady_clock;
-  Dump dump(traced.name);
+// All passes. `report` asks for a memory report even without a budget.
+Optimised optimise(const Graph& traced, std::span<const Shape> arguments, int64_t budget, bool report,
+                   Dump& dump) {
   if (dump) dump.write("traced", traced.to_string(), 0, &traced);
   Graph graph;
   const Graph* now = &traced;
@@ -95,15 +103,53 @@ std::shared_ptr<const Program> compile(const Graph& traced, std::span<const Shap
     if (native && !loop::has_native_code()) continue;  // kernels one by one are faster then
     stage(pass.name, pass.run);
   }
+  if (!report && budget == 0) return {std::move(graph), nullptr};
   const auto start = Clock::now();
-  std::string loops;
-  std::shared_ptr<const Program> program = lower(*now, dump ? &loops : nullptr);
-  if (dump) {
-    dump.write("program", program->to_string(), ms_since(start));
-    dump.write("loops", loops, 0);
-    dump.write("kernels", program->list_kernels(), 0);
+  std::shared_ptr<const MemoryReport> memory = keep_budget(&graph, budget);
+  if (dump) dump.write("memory", memory->to_string() + graph.to_string(), ms_since(start), &graph);
+#ifndef NDEBUG
+  verify(graph);
+#endif
+  return {std::move(graph), std::move(memory)};
+}
+
+}  // namespace
+
+std::shared_ptr<const Program> compile(const Graph& traced, std::span<const Shape> arguments,
+                                       int64_t budget) {
+  Dump dump(traced.name);
+  for (int64_t asked = budget;;) {
+    Optimised optimised = optimise(traced, arguments, asked, false, dump);
+    const auto start = Clock::now();
+    std::string loops;
+    std::shared_ptr<Program> program = lower(optimised.graph, budget > 0, dump ? &loops : nullptr);
+    if (optimised.memory) {
+      MemoryReport report = *optimised.memory;
+      report.budget = budget;
+      const int64_t more =
+          block_bytes(cpu_device(), int64_t(program->arena_bytes)) - block_bytes(cpu_device(), report.arena);
+      report.arena = int64_t(program->arena_bytes);
+      report.predicted_peak += more;
+      // The planner saw every block; should the arena have come out larger, a tighter plan is asked for.
+      if (more > 0 && report.predicted_peak > budget) {
+        asked -= more;
+        continue;
+      }
+      program->plan = std::make_shared<const MemoryReport>(std::move(report));
+      program->one_frame = true;
+    }
+    if (dump) {
+      dump.write("program", program->to_string(), ms_since(start));
+      dump.write("loops", loops, 0);
+      dump.write("kernels", program->list_kernels(), 0);
+    }
+    return program;
   }
-  return program;
+}
+
+std::shared_ptr<const MemoryReport> explain_memory(const Graph& traced, std::span<const Shape> arguments) {
+  Dump dump(traced.name);
+  return optimise(traced, arguments, 0, true, dump).memory;
 }
 
 }  // namespace rw

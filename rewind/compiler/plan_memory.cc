@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <tuple>
 
 namespace rw {
 namespace {
@@ -10,9 +11,7 @@ constexpr int64_t kAlignment = 64;
 // Placing by size compares each value with those placed before it; longer programs go by time.
 constexpr size_t kMostBySize = 4000;
 
-int64_t rounded(int64_t bytes) {
-  return std::max<int64_t>(kAlignment, (bytes + kAlignment - 1) / kAlignment * kAlignment);
-}
+int64_t rounded(int64_t bytes) { return arena_rounded(bytes); }
 
 // In the order of time, each value in the smallest gap that holds it.
 MemoryPlan by_time(std::span<const Lifetime> lives) {
@@ -20,10 +19,14 @@ MemoryPlan by_time(std::span<const Lifetime> lives) {
   std::vector<size_t> starts(lives.size());
   for (size_t i = 0; i < lives.size(); ++i) starts[i] = i;
   std::vector<size_t> ends = starts;
-  std::stable_sort(starts.begin(), starts.end(),
-                   [&](size_t a, size_t b) { return lives[a].first < lives[b].first; });
-  std::stable_sort(ends.begin(), ends.end(),
-                   [&](size_t a, size_t b) { return lives[a].last < lives[b].last; });
+  std::stable_sort(starts.begin(), starts.end(), [&](size_t a, size_t b) {
+    return std::tie(lives[a].first, lives[a].bytes, lives[a].last) <
+           std::tie(lives[b].first, lives[b].bytes, lives[b].last);
+  });
+  std::stable_sort(ends.begin(), ends.end(), [&](size_t a, size_t b) {
+    return std::tie(lives[a].last, lives[a].bytes, lives[a].first) <
+           std::tie(lives[b].last, lives[b].bytes, lives[b].first);
+  });
   std::map<int64_t, int64_t> gaps;          // offset -> bytes
   std::multimap<int64_t, int64_t> by_size;  // bytes -> offset
   auto erase_gap = [&](std::map<int64_t, int64_t>::iterator it) {
@@ -85,8 +88,10 @@ MemoryPlan by_size(std::span<const Lifetime> lives) {
   MemoryPlan plan{std::vector<int64_t>(lives.size(), 0), 0};
   std::vector<size_t> order(lives.size());
   for (size_t i = 0; i < lives.size(); ++i) order[i] = i;
-  std::stable_sort(order.begin(), order.end(),
-                   [&](size_t a, size_t b) { return lives[a].bytes > lives[b].bytes; });
+  std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) {
+    return std::tie(lives[b].bytes, lives[a].first, lives[a].last) <
+           std::tie(lives[a].bytes, lives[b].first, lives[b].last);
+  });
   std::vector<size_t> placed;  // by offset
   for (const size_t i : order) {
     const int64_t bytes = rounded(lives[i].bytes);
@@ -106,6 +111,10 @@ MemoryPlan by_size(std::span<const Lifetime> lives) {
 }
 
 }  // namespace
+
+int64_t arena_rounded(int64_t bytes) {
+  return std::max<int64_t>(kAlignment, (bytes + kAlignment - 1) / kAlignment * kAlignment);
+}
 
 MemoryPlan plan_memory(std::span<const Lifetime> lives) {
   MemoryPlan plan = by_time(lives);

@@ -18,6 +18,10 @@ struct MemoryPlan {
   int64_t bytes = 0;             // of the arena
 };
 
+// What a value of so many bytes takes in the arena.
+int64_t arena_rounded(int64_t bytes);
+
+// Does not depend on the order of the lives.
 MemoryPlan plan_memory(std::span<const Lifetime> lives);
 
 }  // namespace rw

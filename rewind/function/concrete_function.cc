@@ -94,18 +94,21 @@ std::string FunctionGraph::as_dot() const { return to_dot(*graph_); }
 
 // What runs: the graph compiled, and its differentiated forms by which inputs tapes follow.
 struct FunctionVariants {
-  explicit FunctionVariants(const ConcreteFunction& f) : runner(f.graph_) {}
+  explicit FunctionVariants(const ConcreteFunction& f) : runner(f.graph_, f.memory_budget_) {}
   GraphRunner runner;
   TrainingVariants training;
 };
 
-ConcreteFunction::ConcreteFunction(Ref<Trace> trace)
-    : ConcreteFunction(trace->graph_ref(), trace->num_arguments(), trace->captures(), trace->variables()) {}
+ConcreteFunction::ConcreteFunction(Ref<Trace> trace, int64_t memory_budget)
+    : ConcreteFunction(trace->graph_ref(), trace->num_arguments(), trace->captures(), trace->variables(),
+                       memory_budget) {}
 
 ConcreteFunction::ConcreteFunction(std::shared_ptr<const Graph> graph, size_t num_arguments,
-                                   std::vector<Tensor> captures, std::vector<Variable> variables)
+                                   std::vector<Tensor> captures, std::vector<Variable> variables,
+                                   int64_t memory_budget)
     : graph_(std::move(graph)),
       num_arguments_(num_arguments),
+      memory_budget_(memory_budget),
       captures_(std::move(captures)),
       variables_(std::move(variables)),
       variants_(std::make_unique<FunctionVariants>(*this)) {
@@ -133,6 +136,10 @@ std::vector<Tensor> ConcreteFunction::add_call(const std::vector<Tensor>& inputs
     here.variable = inside.variable;
   }
   return {outputs.begin(), outputs.end()};
+}
+
+MemoryReport ConcreteFunction::memory_plan(std::span<const Tensor> arguments) const {
+  return *variants_->runner.memory_report(arguments, captures_);
 }
 
 void ConcreteFunction::call(std::span<const Tensor> arguments, SmallVector<Tensor, 4>* results) const {

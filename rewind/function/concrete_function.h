@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "rewind/base/small_vector.h"
+#include "rewind/compiler/memory/memory_report.h"
 #include "rewind/tensor/tensor.h"
 #include "rewind/tensor/variable.h"
 
@@ -52,9 +53,9 @@ class FunctionGraph {
 class ConcreteFunction : public std::enable_shared_from_this<ConcreteFunction> {
  public:
   // Takes over a finished trace.
-  explicit ConcreteFunction(Ref<Trace> trace);
+  explicit ConcreteFunction(Ref<Trace> trace, int64_t memory_budget = 0);
   ConcreteFunction(std::shared_ptr<const Graph> graph, size_t num_arguments, std::vector<Tensor> captures,
-                   std::vector<Variable> variables);
+                   std::vector<Variable> variables, int64_t memory_budget = 0);
   ~ConcreteFunction();
   ConcreteFunction(const ConcreteFunction&) = delete;
   ConcreteFunction& operator=(const ConcreteFunction&) = delete;
@@ -63,6 +64,10 @@ class ConcreteFunction : public std::enable_shared_from_this<ConcreteFunction> {
   // where somebody listens to them.
   std::vector<Tensor> operator()(const std::vector<Tensor>& arguments) const;
   void call(std::span<const Tensor> arguments, SmallVector<Tensor, 4>* results) const;
+
+  // What a call with such arguments does with memory: the predicted peak, what is kept and what is
+  // recomputed.
+  MemoryReport memory_plan(std::span<const Tensor> arguments) const;
 
   std::shared_ptr<const ConcreteFunction> shared() const { return shared_from_this(); }
   const std::string& name() const;
@@ -81,6 +86,7 @@ class ConcreteFunction : public std::enable_shared_from_this<ConcreteFunction> {
   std::vector<Tensor> add_call(const std::vector<Tensor>& inputs) const;
   std::shared_ptr<const Graph> graph_;
   size_t num_arguments_;
+  int64_t memory_budget_ = 0;
   std::vector<Tensor> captures_;
   std::vector<Variable> variables_;
   std::unique_ptr<FunctionVariants> variants_;

@@ -198,7 +198,7 @@ const FunctionCore::Entry& FunctionCore::trace(const TraceKey& key, std::vector<
   entry->key = key;
   entry->general = general;
   entry->specs = std::move(specs);
-  entry->concrete = std::make_shared<ConcreteFunction>(trace);
+  entry->concrete = std::make_shared<ConcreteFunction>(trace, options_.memory_budget);
   const Entry& made = *entry;
   {
     const std::lock_guard lock(mutex_);

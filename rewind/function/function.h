@@ -27,6 +27,9 @@ struct FunctionOptions {
   std::optional<std::vector<TensorSpec>> input_signature = {};
   // Sizes that keep changing become unknown, so that one trace serves them all.
   bool reduce_retracing = false;
+  // Bytes that the library may hold on the device while the function runs, all in: what does not fit is
+  // recomputed, and what cannot fit is refused before the first step. 0: the device's budget, if one is set.
+  int64_t memory_budget = 0;
 };
 
 // Everything runs eagerly, for debuggers.
@@ -138,6 +141,14 @@ class Function {
   template <class... A>
   std::shared_ptr<const ConcreteFunction> get_concrete_function(A&&... args) const {
     return concrete_for(detail::as_argument(std::forward<A>(args))...);
+  }
+
+  // What a call with these arguments does with memory. Traces and compiles, runs nothing.
+  template <class... A>
+  MemoryReport memory_plan(A&&... args) const {
+    TensorList tensors;
+    const FunctionCore::Entry& entry = find<A...>(&tensors, args...);
+    return entry.concrete->memory_plan({tensors.data(), tensors.size()});
   }
 
   int tracing_count() const { return core_->tracing_count(); }

@@ -4,11 +4,26 @@
 
 namespace rw {
 
-void GraphRunner::run(std::span<const Tensor> arguments, std::span<const Tensor> captures,
-                      SmallVector<Tensor, 4>* results) const {
+namespace {
+
+SmallVector<const Value*, 16> values_of(std::span<const Tensor> arguments, std::span<const Tensor> captures) {
   SmallVector<const Value*, 16> inputs;
   for (const Tensor& t : arguments) inputs.push_back(t.impl());
   for (const Tensor& t : captures) inputs.push_back(t.impl());
+  return inputs;
+}
+
+}  // namespace
+
+std::shared_ptr<const MemoryReport> GraphRunner::memory_report(std::span<const Tensor> arguments,
+                                                               std::span<const Tensor> captures) const {
+  const SmallVector<const Value*, 16> inputs = values_of(arguments, captures);
+  return compiled_.memory_report({inputs.data(), inputs.size()});
+}
+
+void GraphRunner::run(std::span<const Tensor> arguments, std::span<const Tensor> captures,
+                      SmallVector<Tensor, 4>* results) const {
+  const SmallVector<const Value*, 16> inputs = values_of(arguments, captures);
   ValueList values;
   compiled_.run({inputs.data(), inputs.size()}, &values);
   results->clear();

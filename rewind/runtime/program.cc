@@ -1,7 +1,10 @@
 #include "rewind/runtime/program.h"
 
+#include <unordered_set>
+
 #include "rewind/base/call_site.h"
 #include "rewind/base/error.h"
+#include "rewind/device/memory_budget.h"
 #include "rewind/device/parallel.h"
 #include "rewind/runtime/kernel_host.h"
 #include "rewind/runtime/profile.h"
@@ -31,14 +34,22 @@ class ScratchPool {
 
 class ProgramHost final : public KernelHost {
  public:
-  ProgramHost(const Op& op, std::span<const View> inputs, ScratchPool& scratch)
-      : op_(op), inputs_(inputs), scratch_(scratch) {}
+  // `planned` is the kernel's part of the arena, for scratch memory.
+  ProgramHost(const Op& op, std::span<const View> inputs, ScratchPool& scratch, std::span<char> planned)
+      : op_(op), inputs_(inputs), scratch_(scratch), planned_(planned) {}
   ~ProgramHost() override { scratch_.reset(); }
   View allocate_output(int, Shape) override {
     fail_internal(__FILE__, __LINE__,
                   ("the size of " + op_.name + " was known when the program was made").c_str());
   }
-  void* scratch(size_t bytes) override { return bytes == 0 ? nullptr : scratch_.take(bytes); }
+  void* scratch(size_t bytes) override {
+    if (bytes == 0) return nullptr;
+    const size_t rounded = (bytes + 63) / 64 * 64;
+    if (rounded > planned_.size()) return scratch_.take(bytes);
+    char* const at = planned_.data();
+    planned_ = planned_.subspan(rounded);
+    return at;
+  }
   View variable(int i) override { return writable_variable(inputs_[size_t(i)], op_); }
   void rows_done(int64_t begin, int64_t end) override {
     if (native_) native_->run(buffers_.data(), begin, end);
@@ -55,7 +66,24 @@ class ProgramHost final : public KernelHost {
   const Op& op_;
   std::span<const View> inputs_;
   ScratchPool& scratch_;
+  std::span<char> planned_;
 };
+
+// Programs that live, so that memory can be taken back from those that rest.
+struct Registry {
+  std::mutex mutex;
+  std::unordered_set<const Program*> programs;
+  static Registry& get() {
+    static auto* registry = new Registry();
+    return *registry;
+  }
+};
+
+void drop_all_frames() {
+  Registry& r = Registry::get();
+  const std::lock_guard lock(r.mutex);
+  for (const Program* p : r.programs) p->drop_frames();
+}
 
 }  // namespace
 
@@ -71,8 +99,24 @@ struct Program::Frame {
   }
 };
 
-Program::Program() = default;
-Program::~Program() = default;
+Program::Program() {
+  Registry& r = Registry::get();
+  const std::lock_guard lock(r.mutex);
+  if (r.programs.empty()) set_reclaimer(drop_all_frames);
+  r.programs.insert(this);
+}
+
+Program::~Program() {
+  Registry& r = Registry::get();
+  const std::lock_guard lock(r.mutex);
+  r.programs.erase(this);
+}
+
+void Program::drop_frames() const {
+  std::vector<std::unique_ptr<Frame>> dropped;
+  const std::lock_guard lock(mutex_);
+  dropped.swap(frames_);
+}
 
 void Program::seal() {
   for (Instruction& in : code) {
@@ -88,7 +132,9 @@ void Program::seal() {
 
 std::unique_ptr<Program::Frame> Program::take_frame() const {
   {
-    const std::lock_guard lock(mutex_);
+    std::unique_lock lock(mutex_);
+    if (one_frame) given_back_.wait(lock, [&] { return in_flight_ == 0; });
+    ++in_flight_;
     if (!frames_.empty()) {
       auto frame = std::move(frames_.back());
       frames_.pop_back();
@@ -119,15 +165,26 @@ std::unique_ptr<Program::Frame> Program::take_frame() const {
 
 void Program::give_frame(std::unique_ptr<Frame> frame) const {
   const std::lock_guard lock(mutex_);
-  if (frames_.size() < kMostFreeFrames) frames_.push_back(std::move(frame));
+  if (frame && frames_.size() < kMostFreeFrames) frames_.push_back(std::move(frame));
+  --in_flight_;
+  if (one_frame) given_back_.notify_one();
 }
 
 void Program::run(std::span<const Value* const> inputs, ValueList* results) const {
   RW_CHECK(inputs.size() == arguments.size());
-  auto frame = take_frame();
   // A frame that met an error is dropped with whatever it holds.
-  run_frame(*frame, inputs, results);
-  give_frame(std::move(frame));
+  struct Flight {
+    const Program& program;
+    std::unique_ptr<Frame> frame;
+    bool landed = false;
+    ~Flight() {
+      if (!landed) frame.reset();
+      program.give_frame(std::move(frame));
+    }
+  } flight{*this, nullptr};
+  flight.frame = take_frame();
+  run_frame(*flight.frame, inputs, results);
+  flight.landed = true;
 }
 
 void Program::run_frame(Frame& frame, std::span<const Value* const> inputs, ValueList* results) const {
@@ -175,7 +232,8 @@ void Program::execute(Frame& frame, const Instruction& in) const {
   const size_t num_inputs = in.inputs.size();
   switch (in.kind) {
     case Instruction::kKernel: {
-      ProgramHost host(*in.op, {views, num_inputs}, frame.scratch);
+      ProgramHost host(*in.op, {views, num_inputs}, frame.scratch,
+                       {static_cast<char*>(frame.arena.data()) + in.scratch_at, size_t(in.scratch_bytes)});
       if (in.native) {
         host.take_rows(*in.native, in.buffers, views);
         KernelContext ctx(*in.op, in.attrs, {views, in.kernel_inputs}, {views + in.kernel_output, 1},

@@ -3,6 +3,7 @@
 // used again, so a steady run resolves nothing and allocates nothing.
 #pragma once
 
+#include <condition_variable>
 #include <memory>
 #include <mutex>
 #include <span>
@@ -71,6 +72,8 @@ struct Instruction {
   std::vector<std::string> failures;  // of a native kernel, by status - 1
   bool swaps = false;                 // an assignment that is the value's last reader
   std::string label;                  // for dumps and profiles
+  int64_t scratch_bytes = 0;          // of the kernel, where the arena has room for it
+  int64_t scratch_at = 0;             // its offset there
   std::shared_ptr<const void> site;   // the user's line that made the op: see base/call_site.h
 };
 
@@ -82,6 +85,9 @@ class Program {
   std::vector<int32_t> arguments, outputs;  // values
   std::vector<Value> constants;
   size_t arena_bytes = 0;
+  // Runs of a program under a budget wait for each other: there is room for one frame.
+  bool one_frame = false;
+  std::shared_ptr<const void> plan;  // what the compiler knows of its memory
 
   Program();
   ~Program();
@@ -89,6 +95,8 @@ class Program {
   void seal();
   // Any number of threads; each run in flight has a frame of its own.
   void run(std::span<const Value* const> inputs, ValueList* results) const;
+  // Gives back the memory of frames that no run uses.
+  void drop_frames() const;
   // One line an instruction, with places.
   std::string to_string() const;
   // How many kernels a run starts, and one line each: the op, or the ops fused in it, and the shapes.
@@ -109,6 +117,8 @@ class Program {
   std::vector<Operand> operands_;
   mutable std::mutex mutex_;
   mutable std::vector<std::unique_ptr<Frame>> frames_;  // free ones
+  mutable std::condition_variable given_back_;
+  mutable int in_flight_ = 0;
 };
 
 }  // namespace rw

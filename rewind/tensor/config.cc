@@ -1,6 +1,7 @@
 #include "rewind/tensor/config.h"
 
 #include "rewind/device/device.h"
+#include "rewind/device/memory_budget.h"
 #include "rewind/device/parallel.h"
 #include "rewind/runtime/eager.h"
 
@@ -41,6 +42,8 @@ Stats stats(std::string_view device) {
 }
 void reset_peak(std::string_view device) { find_device(device).allocator().reset_peak(); }
 void trim(std::string_view device) { find_device(device).allocator().trim(); }
+void set_budget(std::string_view device, int64_t bytes) { set_memory_limit(find_device(device), bytes); }
+int64_t budget(std::string_view device) { return memory_limit(find_device(device)); }
 
 }  // namespace memory
 }  // namespace rw

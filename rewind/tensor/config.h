@@ -53,6 +53,18 @@ Stats stats(std::string_view device = "CPU:0");
 void reset_peak(std::string_view device = "CPU:0");
 // Gives cached blocks back to the system.
 void trim(std::string_view device = "CPU:0");
+// The most that the library may hold on the device, in bytes; 0: as much as the machine has. Functions
+// recompute what does not fit; what cannot fit is refused. Throws ResourceExhaustedError when tensors hold
+// more already.
+void set_budget(std::string_view device, int64_t bytes);
+int64_t budget(std::string_view device = "CPU:0");
 }  // namespace memory
+
+// 256_MiB
+inline namespace literals {
+constexpr int64_t operator""_KiB(unsigned long long n) { return int64_t(n) << 10; }
+constexpr int64_t operator""_MiB(unsigned long long n) { return int64_t(n) << 20; }
+constexpr int64_t operator""_GiB(unsigned long long n) { return int64_t(n) << 30; }
+}  // namespace literals
 
 }  // namespace rw

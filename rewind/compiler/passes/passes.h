@@ -25,6 +25,8 @@ Graph simplify(const Graph& graph);
 Graph shape_matmuls(const Graph& graph);
 // Softmax of masked and scaled products, times values, as one node; and its gradients as another.
 Graph fuse_attention(const Graph& graph);
+// Each update of a variable as soon as its inputs are there.
+Graph update_early(const Graph& graph);
 // Elementwise ops, broadcasts and reductions together in Fused nodes.
 Graph fuse(const Graph& graph);
 // Kernels that report their rows together with the group that takes these further.

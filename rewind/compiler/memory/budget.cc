@@ -1,0 +1,127 @@
+#include "rewind/compiler/memory/budget.h"
+
+#include <algorithm>
+#include <cstdio>
+
+#include "rewind/base/call_site.h"
+#include "rewind/base/error.h"
+#include "rewind/compiler/memory/frontier.h"
+#include "rewind/device/memory_budget.h"
+
+namespace rw {
+namespace {
+
+constexpr size_t kMostTensors = 200;  // in a report
+
+std::string site_of(const Node& n) {
+  if (!n.site) return {};
+  return static_cast<const CallSite*>(n.site.get())->describe();
+}
+
+std::string type_of(const GraphValue& v) { return std::string(name_of(v.dtype)) + v.shape.to_string(); }
+
+void add_tensors(const Graph& g, const Frontier& frontier, const Schedule& schedule, MemoryReport* report) {
+  std::vector<int> runs(frontier.problem.blocks.size(), 0);
+  for (size_t v = 0; v < schedule.num_versions(); ++v) {
+    const PlanVersion& version = schedule.version(int(v));
+    if (version.maker >= 0) runs[size_t(version.block)] += schedule.run(version.maker).again;
+  }
+  std::vector<size_t> order(runs.size());
+  for (size_t i = 0; i < order.size(); ++i) order[i] = i;
+  const auto& blocks = frontier.problem.blocks;
+  std::stable_sort(order.begin(), order.end(),
+                   [&](size_t a, size_t b) { return blocks[a].bytes > blocks[b].bytes; });
+  for (const size_t b : order) {
+    if (report->tensors.size() >= kMostTensors) break;
+    const GraphValue& value = g.value(blocks[b].value);
+    const Node& maker = g.node(value.node);
+    report->tensors.push_back({maker.op->name, type_of(value), blocks[b].bytes, runs[b], site_of(maker)});
+  }
+}
+
+// The step that needs most at once, in words: what holds the smallest budget up.
+std::string tightest_step(const Graph& g, const PlanProblem& p) {
+  int64_t most = -1;
+  const PlanStep* step = nullptr;
+  for (const PlanStep& s : p.steps) {
+    int64_t bytes = s.scratch;
+    for (const auto* list : {&s.reads, &s.writes})
+      for (const int b : *list) bytes += p.blocks[size_t(b)].bytes;
+    if (s.node >= 0 && bytes > most) most = bytes, step = &s;
+  }
+  if (!step) return "nothing";
+  const Node& n = g.node(step->node);
+  const std::string site = site_of(n);
+  std::string text = n.op->name + " alone reads and writes " + readable_bytes(most);
+  if (!n.outputs.empty()) text += " to make " + type_of(g.value(n.outputs[0]));
+  return site.empty() ? text : text + " (" + site + ")";
+}
+
+}  // namespace
+
+std::string readable_bytes(int64_t bytes) {
+  static constexpr const char* kUnits[] = {"bytes", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
+  auto value = double(bytes);
+  int u = 0;
+  for (; value >= 1024 && u < 6; ++u) value /= 1024;
+  char text[48];
+  snprintf(text, sizeof text, u ? "%.2f %s" : "%.0f %s", value, kUnits[u]);
+  return text;
+}
+
+std::shared_ptr<const MemoryReport> keep_budget(Graph* graph, int64_t budget) {
+  const std::shared_ptr<const Frontier> frontier = memory_frontier(*graph);
+  // What is only kept for speed gives way.
+  reclaim_memory();
+  cpu_device().allocator().trim();
+  auto report = std::make_shared<MemoryReport>();
+  report->budget = budget;
+  const MemoryStats stats = cpu_device().allocator().stats();
+  report->held = stats.in_use;
+  // Parts of blocks that nobody uses, and cannot be given back alone, count too.
+  const int64_t taken = stats.reserved;
+  report->lower_bound = frontier->lower_bound;
+  for (const FrontierPlan& p : frontier->plans)
+    report->curve.push_back({taken + p.bytes, p.extra_cost / std::max(1.0, frontier->base_cost)});
+  const FrontierPlan* plan = budget > 0 ? frontier->find(budget - taken) : &frontier->plans.front();
+  if (!plan) {
+    fail_exhausted(graph->name, "a memory budget of " + readable_bytes(budget) +
+                                    " cannot be kept. The smallest that works is " +
+                                    readable_bytes(taken + frontier->plans.back().bytes) + " (" +
+                                    std::to_string(taken + frontier->plans.back().bytes) +
+                                    " bytes): parameters, optimizer state, inputs and other tensors hold " +
+                                    readable_bytes(taken) + ", the step needs " +
+                                    readable_bytes(frontier->plans.back().bytes) + " more, and " +
+                                    tightest_step(*graph, frontier->problem));
+  }
+  report->arena = plan->arena_bytes;
+  report->owned = plan->owned_bytes;
+  report->predicted_peak = report->held + plan->bytes;
+  report->largest_live = plan->schedule->peak();
+  report->extra_compute = plan->extra_cost / std::max(1.0, frontier->base_cost);
+  report->second_runs = plan->schedule->second_runs();
+  add_tensors(*graph, *frontier, *plan->schedule, report.get());
+  if (budget > 0) *graph = apply_plan(*graph, frontier->problem, *plan->schedule);
+  return report;
+}
+
+std::string MemoryReport::to_string() const {
+  std::string text = "memory plan: predicted peak " + readable_bytes(predicted_peak);
+  text += budget > 0 ? " of a budget of " + readable_bytes(budget) : ", no budget";
+  text += "\n  held by other tensors " + readable_bytes(held) + ", arena " + readable_bytes(arena) +
+          ", results " + readable_bytes(owned);
+  char line[160];
+  snprintf(line, sizeof line, "\n  %d second runs, %.1f%% more work; arena / most alive at once %.3f\n",
+           second_runs, 100 * extra_compute,
+           largest_live > 0 ? double(arena + owned) / double(largest_live) : 1.0);
+  text += line;
+  for (size_t i = 0; i < tensors.size() && i < 20; ++i) {
+    const Tensor& t = tensors[i];
+    text += "  " + readable_bytes(t.bytes) + "  " + t.op + " " + t.shape +
+            (t.recomputed ? "  made again " + std::to_string(t.recomputed) + " x" : "  kept") +
+            (t.site.empty() ? "" : "  " + t.site) + "\n";
+  }
+  return text;
+}
+
+}  // namespace rw

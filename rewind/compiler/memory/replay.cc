@@ -1,0 +1,270 @@
+#include "rewind/compiler/memory/replay.h"
+
+#include <algorithm>
+
+namespace rw {
+namespace {
+
+constexpr int kMostTurns = 8;
+constexpr double kUseless = 1e300;
+constexpr int kNarrowWindow = 3;
+
+// Smaller blocks are kept: remaking them costs more bookkeeping than they weigh.
+int64_t smallest_dropped(const PlanProblem& p) {
+  int64_t largest = 0;
+  for (const PlanBlock& b : p.blocks) largest = std::max(largest, b.bytes);
+  return std::max<int64_t>(64, largest / 512);
+}
+
+}  // namespace
+
+Replay::Replay(const PlanProblem& problem)
+    : problem_(problem),
+      uses_(problem.blocks.size()),
+      late_from_(problem.blocks.size(), -1),
+      dropped_(problem.blocks.size(), 0),
+      lives_(problem.blocks.size()) {
+  for (size_t i = 0; i < problem.steps.size(); ++i)
+    for (const int b : problem.steps[i].reads) uses_[size_t(b)].push_back(int(i));
+  const int64_t small = smallest_dropped(problem);
+  for (size_t b = 0; b < problem.blocks.size(); ++b) {
+    const PlanBlock& block = problem.blocks[b];
+    if (!problem.steps[size_t(block.maker)].again || block.bytes < small) continue;
+    int from = block.maker;
+    int longest = 1;
+    for (const int u : uses_[b]) {
+      if (u - from > longest) {
+        longest = u - from;
+        late_from_[b] = u;
+      }
+      from = u;
+    }
+    // Not kept for second runs that come when it is gone, unless chosen: it is remade too.
+    dropped_[b] = uses_[b].empty() || late_from_[b] < 0;
+  }
+}
+
+bool Replay::may_run(int step, int now) const {
+  const PlanStep& s = problem_.steps[size_t(step)];
+  return s.again && (s.latest < 0 || s.latest >= now);
+}
+
+void Replay::place(int step, bool again) {
+  const PlanStep& s = problem_.steps[size_t(step)];
+  const int at = places_++;
+  scratch_.push_back(s.scratch);
+  PlannedRun* run = nullptr;
+  if (runs_) run = &runs_->emplace_back(PlannedRun{step, again, {}});
+  for (size_t k = 0; k < s.writes.size(); ++k) {
+    Life& life = lives_[size_t(s.writes[k])];
+    if (!again) {
+      life = {at, -1, -1, at};
+    } else if (!s.trims || life.second_start == -2) {
+      life.second_start = life.second_last = at;
+      if (run) run->writes.push_back(int(k));
+    }
+  }
+}
+
+void Replay::remake(int block, int now) {
+  const int step = problem_.blocks[size_t(block)].maker;
+  const PlanStep& s = problem_.steps[size_t(step)];
+  std::vector<int> reads;  // positions
+  if (s.trims) {
+    // Every output that will be asked for again.
+    for (size_t k = 0; k < s.writes.size(); ++k) {
+      const int b = s.writes[k];
+      Life& life = lives_[size_t(b)];
+      const bool late = late_from_[size_t(b)] >= 0 && dropped_[size_t(b)] && uses_[size_t(b)].back() >= now;
+      if (life.second_start >= 0 || (b != block && !late)) continue;
+      life.second_start = -2;  // asked for
+      for (const int i : s.needs[k])
+        if (std::find(reads.begin(), reads.end(), i) == reads.end()) reads.push_back(i);
+    }
+  } else {
+    reads.resize(s.reads.size());
+    for (size_t i = 0; i < reads.size(); ++i) reads[i] = int(i);
+  }
+  for (const int i : reads) touch(s.reads[size_t(i)], now);
+  for (const int i : reads) {
+    Life& life = lives_[size_t(s.reads[size_t(i)])];
+    (life.second_start >= 0 ? life.second_last : life.first_last) = places_;
+  }
+  cost_ += s.cost;
+  place(step, true);
+}
+
+// Makes sure that a block is there for a reader at this step.
+void Replay::touch(int b, int now) {
+  const Life& life = lives_[size_t(b)];
+  if (life.second_start >= 0) return;
+  if (!dropped_[size_t(b)]) return;
+  const bool gone = late_from_[size_t(b)] >= 0 ? now >= late_from_[size_t(b)]
+                                               : uses_[size_t(b)].empty() || now > uses_[size_t(b)].back();
+  if (gone && may_run(problem_.blocks[size_t(b)].maker, now)) remake(b, now);
+}
+
+Replay::Outcome Replay::outcome(int64_t limit, std::vector<PlannedRun>* runs) {
+  runs_ = runs;
+  places_ = 0;
+  cost_ = 0;
+  scratch_.clear();
+  for (Life& life : lives_) life = {};
+  for (size_t i = 0; i < problem_.steps.size(); ++i) {
+    const PlanStep& s = problem_.steps[i];
+    for (const int b : s.reads) touch(b, int(i));
+    for (const int b : s.reads) {
+      Life& life = lives_[size_t(b)];
+      (life.second_start >= 0 ? life.second_last : life.first_last) = places_;
+    }
+    place(int(i), false);
+  }
+  live_.assign(size_t(places_) + 1, 0);
+  for (size_t b = 0; b < lives_.size(); ++b) {
+    const Life& life = lives_[b];
+    const int64_t bytes = problem_.blocks[b].bytes;
+    live_[size_t(life.first_start)] += bytes;
+    live_[size_t(life.first_last) + 1] -= bytes;
+    if (life.second_start < 0) continue;
+    live_[size_t(life.second_start)] += bytes;
+    live_[size_t(life.second_last) + 1] -= bytes;
+  }
+  Outcome o;
+  o.cost = cost_;
+  int64_t now = 0;
+  for (int i = 0; i < places_; ++i) {
+    now += live_[size_t(i)];
+    const int64_t bytes = now + scratch_[size_t(i)];
+    o.peak = std::max(o.peak, bytes);
+    o.excess += double(std::max<int64_t>(0, bytes - limit));
+  }
+  runs_ = nullptr;
+  return o;
+}
+
+std::vector<int> Replay::remade() const {
+  std::vector<int> list;
+  for (size_t b = 0; b < dropped_.size(); ++b)
+    if (dropped_[b] && lives_[b].second_start >= 0) list.push_back(int(b));
+  return list;
+}
+
+// Keeps blocks again where that takes bytes away from the crowded places: long replays are crowded too.
+bool Replay::keep_instead(int64_t limit) {
+  Outcome now = outcome(limit);
+  bool changed = false;
+  for (const int b : remade()) {
+    dropped_[size_t(b)] = 0;
+    const Outcome then = outcome(limit);
+    if (then.excess < now.excess || (then.excess == now.excess && then.cost < now.cost)) {
+      now = then;
+      changed = true;
+    } else {
+      dropped_[size_t(b)] = 1;
+    }
+  }
+  return changed;
+}
+
+bool Replay::fit(int64_t limit) {
+  Outcome now = outcome(limit);
+  const auto worse = [](const Move& a, const Move& b) { return a.score > b.score; };
+  auto score_of = [&](int b) {
+    dropped_[size_t(b)] = 1;
+    const Outcome then = outcome(limit);
+    dropped_[size_t(b)] = 0;
+    const double gain = now.excess - then.excess;
+    return gain <= 0 ? kUseless : std::max(1e-9, then.cost - now.cost) / gain;
+  };
+  for (int turn = 0; turn < kMostTurns; ++turn) {
+    std::vector<Move> moves;
+    for (size_t b = 0; b < dropped_.size(); ++b) {
+      if (dropped_[b] || late_from_[b] < 0) continue;
+      if (const double score = score_of(int(b)); score < kUseless) moves.push_back({int(b), score});
+    }
+    std::make_heap(moves.begin(), moves.end(), worse);
+    const double before = now.excess;
+    while (now.peak > limit && !moves.empty()) {
+      // The best by its last known score is scored anew; if it is still the best it is made.
+      std::pop_heap(moves.begin(), moves.end(), worse);
+      Move& m = moves.back();
+      m.score = score_of(m.block);
+      if (m.score >= kUseless) {
+        moves.pop_back();
+      } else if (moves.size() == 1 || m.score <= moves.front().score * 1.0001) {
+        dropped_[size_t(m.block)] = 1;
+        now = outcome(limit);
+        moves.pop_back();
+      } else {
+        std::push_heap(moves.begin(), moves.end(), worse);
+      }
+    }
+    if (now.peak <= limit) return true;
+    keep_instead(limit);
+    now = outcome(limit);
+    if (now.peak <= limit) return true;
+    if (now.excess >= before * 0.999) return false;
+  }
+  return false;
+}
+
+void Replay::keep_narrow() {
+  // Bytes that early readers behind each step need from before it.
+  std::vector<int64_t> crossing(problem_.steps.size() + 1, 0);
+  auto last_early = [&](size_t b) {
+    int last = problem_.blocks[b].maker;
+    for (const int u : uses_[b])
+      if (late_from_[b] < 0 || u < late_from_[b]) last = u;
+    return last;
+  };
+  int end = 0;  // where early uses of droppable blocks end
+  for (size_t b = 0; b < uses_.size(); ++b) {
+    const int last = last_early(b);
+    crossing[size_t(problem_.blocks[b].maker)] += problem_.blocks[b].bytes;
+    crossing[size_t(last)] -= problem_.blocks[b].bytes;
+    if (late_from_[b] >= 0) end = std::max(end, last);
+  }
+  for (size_t i = 1; i < crossing.size(); ++i) crossing[i] += crossing[i - 1];
+  std::vector<uint8_t> narrow(crossing.size(), 0);
+  for (int i = 0; i < end; ++i) {
+    bool least = true;
+    for (int k = std::max(0, i - kNarrowWindow); k <= std::min(end, i + kNarrowWindow) && least; ++k)
+      least = crossing[size_t(i)] <= crossing[size_t(k)];
+    narrow[size_t(i)] = least;
+  }
+  std::vector<int> before(narrow.size() + 1, 0);
+  for (size_t i = 0; i < narrow.size(); ++i) before[i + 1] = before[i] + narrow[i];
+  for (size_t b = 0; b < uses_.size(); ++b) {
+    if (late_from_[b] < 0) continue;
+    const int maker = problem_.blocks[b].maker;
+    dropped_[b] = before[size_t(last_early(b))] == before[size_t(maker)];
+  }
+}
+
+void Replay::keep_more(int64_t limit) {
+  Outcome now = outcome(limit);
+  std::vector<Move> moves;
+  for (const int b : remade()) {
+    dropped_[size_t(b)] = 0;
+    const Outcome then = outcome(limit);
+    dropped_[size_t(b)] = 1;
+    if (then.peak <= limit && then.cost < now.cost)
+      moves.push_back({b, (then.cost - now.cost) / double(problem_.blocks[size_t(b)].bytes)});
+  }
+  std::stable_sort(moves.begin(), moves.end(),
+                   [](const Move& a, const Move& b) { return a.score < b.score; });
+  for (const Move& m : moves) {
+    dropped_[size_t(m.block)] = 0;
+    const Outcome then = outcome(limit);
+    if (then.peak <= limit && then.cost < now.cost) now = then;
+    else dropped_[size_t(m.block)] = 1;
+  }
+}
+
+std::vector<PlannedRun> Replay::runs() {
+  std::vector<PlannedRun> list;
+  outcome(0, &list);
+  return list;
+}
+
+}  // namespace rw

@@ -1,0 +1,67 @@
+// Schedules in which each step runs at most twice: once in its place, and once more right before the first
+// late reader of a result that was not kept. A choice says which blocks are kept; the schedule follows.
+#pragma once
+
+#include <vector>
+
+#include "rewind/compiler/memory/problem.h"
+
+namespace rw {
+
+struct PlannedRun {
+  int step = -1;
+  bool again = false;
+  std::vector<int> writes;  // of a second run: the positions among the step's writes that are wanted
+};
+
+class Replay {
+ public:
+  explicit Replay(const PlanProblem& problem);
+
+  // Drops blocks until no moment needs more than `limit` bytes; false when that leads nowhere. Starts from
+  // the choice of the last call, so ask for ever less.
+  bool fit(int64_t limit);
+  // Keeps only what crosses the narrow places between the early uses, as a start for tight limits.
+  void keep_narrow();
+  // Keeps again what there is room for.
+  void keep_more(int64_t limit);
+  // The runs in order.
+  std::vector<PlannedRun> runs();
+
+ private:
+  struct Outcome {
+    double cost = 0;    // of second runs
+    double excess = 0;  // bytes over the limit, summed over the places
+    int64_t peak = 0;
+  };
+  struct Life {
+    int first_last = 0;                       // place of the last reader of the first version
+    int second_start = -1, second_last = -1;  // places of the second version
+    int first_start = 0;
+  };
+  struct Move {
+    int block;
+    double score;
+  };
+
+  Outcome outcome(int64_t limit, std::vector<PlannedRun>* runs = nullptr);
+  void touch(int block, int step);
+  void remake(int block, int step);
+  void place(int step, bool again);
+  bool may_run(int step, int now) const;
+  std::vector<int> remade() const;
+  bool keep_instead(int64_t limit);
+
+  const PlanProblem& problem_;
+  std::vector<std::vector<int>> uses_;  // by block: steps that read it
+  std::vector<int> late_from_;          // by block: the first reader behind its longest gap; -1 for none
+  std::vector<uint8_t> dropped_;        // by block
+  // Of the outcome being computed.
+  std::vector<Life> lives_;
+  std::vector<PlannedRun>* runs_ = nullptr;
+  std::vector<int64_t> live_, scratch_;  // by place
+  int places_ = 0;
+  double cost_ = 0;
+};
+
+}  // namespace rw

@@ -1,0 +1,257 @@
+// Functions under a memory budget: random training steps (products, norms, dropout, residuals, state) run
+// free and inside random budgets. The budget is kept, results and state have the same bits, the plan's
+// prediction comes true; what cannot be kept is refused with the smallest budget that works, and that one
+// does. $REWIND_RANDOM_SCALE scales the number of steps (1 = 5,000; default 0.05).
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <cstdlib>
+#include <cstring>
+#include <functional>
+#include <random>
+#include <thread>
+
+#include "rewind/rewind.h"
+
+namespace rw {
+namespace {
+
+constexpr int kModels = 5000;
+constexpr int kShards = 10;
+
+int models_per_shard() {
+  const char* text = std::getenv("REWIND_RANDOM_SCALE");
+  return std::max(1, int(kModels * (text ? std::atof(text) : 0.05)) / kShards);
+}
+
+Tensor normal(std::vector<int64_t> shape, uint64_t seed, int64_t which) {
+  return random::stateless_normal(shape, constant(std::vector<int64_t>{int64_t(seed), which}));
+}
+
+// A random stack of layers that keeps the shape (rows, width).
+struct Model {
+  int64_t rows, width;
+  std::vector<int> kinds;
+  std::vector<Variable> weights;
+  Variable running, calls;
+
+  explicit Model(uint64_t seed) : running(zeros({1}), {.trainable = false}), calls(0, {.trainable = false}) {
+    std::mt19937_64 dice(seed);
+    rows = 64 << dice() % 3;
+    width = 32 * int64_t(1 + dice() % 6);
+    const int layers = 3 + int(dice() % 9);
+    for (int i = 0; i < layers; ++i) {
+      kinds.push_back(int(dice() % 8));
+      weights.emplace_back(normal({width, width}, seed, i) * 0.2f);
+    }
+  }
+
+  Tensor layer(size_t i, const Tensor& x) const {
+    const Tensor y = matmul(x, weights[i]);
+    switch (kinds[i]) {
+      case 0: return nn::relu(y);
+      case 1: return math::tanh(y) + x;
+      case 2: return nn::gelu(y + 1.f, true);
+      case 3: {
+        const auto [mean, variance] = nn::moments(y, -1, true);
+        return (y - mean) * math::rsqrt(variance + 1e-3f);
+      }
+      case 4: return nn::softmax(y) * x;
+      case 5: return nn::dropout(y, 0.3f) + x;
+      case 6: return matmul(x, nn::sigmoid(matmul(x, y, {.transpose_a = true})));
+      default: {
+        running.assign(running * 0.9f + reduce_mean(y) * 0.1f);
+        return y - running;
+      }
+    }
+  }
+
+  Tensor step(const Tensor& x) const {
+    GradientTape tape;
+    Tensor y = x;
+    for (size_t i = 0; i < kinds.size(); ++i) y = layer(i, y);
+    const Tensor loss = reduce_mean(math::square(y));
+    const std::vector<Gradient> grads = tape.gradient(loss, weights);
+    calls.assign_add(1);
+    for (size_t i = 0; i < weights.size(); ++i) weights[i].assign_sub(grads[i].tensor() * 0.01f);
+    return loss;
+  }
+};
+
+std::vector<float> numbers(const Tensor& t) {
+  const std::span<const float> all = t.data<float>();
+  return {all.begin(), all.end()};
+}
+
+struct Result {
+  std::vector<std::vector<float>> values;  // losses, then the state
+  int64_t peak = 0;
+};
+
+Result run(const Model& model, const Function<std::function<Tensor(Tensor)>>& step, const Tensor& x) {
+  Result result;
+  memory::reset_peak();
+  for (int i = 0; i < 2; ++i) result.values.push_back(numbers(step(x)));
+  result.peak = memory::stats().peak;
+  for (const Variable& w : model.weights) result.values.push_back(numbers(w.value()));
+  result.values.push_back(numbers(model.running.value()));
+  EXPECT_EQ(model.calls.value().item<int32_t>(), 2);
+  return result;
+}
+
+bool same(const Result& a, const Result& b) {
+  if (a.values.size() != b.values.size()) return false;
+  for (size_t i = 0; i < a.values.size(); ++i)
+    if (a.values[i].size() != b.values[i].size() ||
+        std::memcmp(a.values[i].data(), b.values[i].data(), a.values[i].size() * sizeof(float)) != 0)
+      return false;
+  return true;
+}
+
+Function<std::function<Tensor(Tensor)>> step_of(const Model& model, int64_t budget) {
+  return function(std::function<Tensor(Tensor)>([&model](Tensor x) { return model.step(x); }),
+                  {.memory_budget = budget});
+}
+
+struct Tally {
+  int budgets = 0, recomputing = 0, refused = 0;
+};
+
+void check_model(uint64_t seed, Tally* tally) {
+  std::mt19937_64 dice(seed * 31 + 5);
+  Result free_run;
+  MemoryReport free_plan;
+  const Model shape(seed);
+  const Tensor x = normal({shape.rows, shape.width}, seed, 99);
+  {
+    random::set_seed(7);
+    const Model model(seed);
+    const auto step = step_of(model, 0);
+    free_plan = step.memory_plan(x);
+    free_run = run(model, step, x);
+  }
+  ASSERT_FALSE(free_plan.curve.empty());
+  const int64_t most = free_plan.curve.front().budget;
+  const int64_t least = free_plan.curve.back().budget;
+  for (int k = 0; k < 2; ++k) {
+    const int64_t slack = 32 << 10;  // blocks of the first model may be kept in parts
+    const int64_t budget = least + slack + (most > least ? int64_t(dice() % uint64_t(most - least)) : 0);
+    random::set_seed(7);
+    const Model model(seed);
+    const auto step = step_of(model, budget);
+    const MemoryReport plan = step.memory_plan(x);
+    const Result result = run(model, step, x);
+    EXPECT_TRUE(same(result, free_run)) << "seed " << seed << ", budget " << budget << "\n"
+                                        << plan.to_string();
+    EXPECT_LE(result.peak, budget) << "seed " << seed << "\n" << plan.to_string();
+    EXPECT_LE(std::abs(double(result.peak - plan.predicted_peak)), 0.02 * double(result.peak))
+        << "seed " << seed << "\n"
+        << plan.to_string();
+    ++tally->budgets;
+    tally->recomputing += plan.second_runs > 0;
+  }
+  const Model model(seed);
+  const int64_t taken = most - (free_plan.predicted_peak - free_plan.held);  // by everything but the step
+  try {
+    step_of(model, (least + taken) / 2)(x);
+    ADD_FAILURE() << "seed " << seed << ": half of the least memory was enough";
+  } catch (const ResourceExhaustedError& e) {
+    EXPECT_NE(std::string(e.what()).find("smallest that works is"), std::string::npos) << e.what();
+    ++tally->refused;
+  }
+  EXPECT_EQ(model.calls.value().item<int32_t>(), 0) << "a refused step must not run";
+}
+
+class RandomBudgets : public ::testing::TestWithParam<int> {};
+
+TEST_P(RandomBudgets, KeptAndExact) {
+  Tally tally;
+  const int count = models_per_shard();
+  for (int i = 0; i < count && !HasFailure(); ++i) check_model(uint64_t(GetParam() * count + i + 1), &tally);
+  EXPECT_GT(tally.recomputing, tally.budgets / 4) << "budgets that ask for nothing test nothing";
+}
+
+INSTANTIATE_TEST_SUITE_P(Shards, RandomBudgets, ::testing::Range(0, kShards));
+
+TEST(MemoryBudget, TheSmallestThatWorksWorks) {
+  const Model shape(3);
+  const Tensor x = normal({shape.rows, shape.width}, 3, 99);
+  const Model model(3);
+  const auto refused = step_of(model, 1);
+  int64_t smallest = 0;
+  try {
+    refused(x);
+    FAIL() << "one byte was enough";
+  } catch (const ResourceExhaustedError& e) {
+    const std::string text = e.what();
+    const size_t at = text.find(" bytes)");
+    ASSERT_NE(at, std::string::npos) << text;
+    smallest = std::atoll(text.c_str() + text.rfind('(', at) + 1);
+  }
+  const auto step = step_of(model, smallest);
+  memory::reset_peak();
+  step(x);
+  EXPECT_LE(memory::stats().peak, smallest);
+}
+
+// More budget never takes more work, less never takes more memory.
+TEST(MemoryBudget, PlansAreMonotone) {
+  const Model model(11);
+  const Tensor x = normal({model.rows, model.width}, 11, 99);
+  const MemoryReport plan = step_of(model, 0).memory_plan(x);
+  ASSERT_GE(plan.curve.size(), 3u);
+  for (size_t i = 1; i < plan.curve.size(); ++i) {
+    EXPECT_LT(plan.curve[i].budget, plan.curve[i - 1].budget);
+    EXPECT_GT(plan.curve[i].extra_compute, plan.curve[i - 1].extra_compute);
+  }
+}
+
+struct DeviceBudget {
+  explicit DeviceBudget(int64_t bytes) { memory::set_budget("CPU:0", bytes); }
+  ~DeviceBudget() { memory::set_budget("CPU:0", 0); }
+};
+
+TEST(MemoryBudget, OfTheDevice) {
+  const Model model(5);
+  const Tensor x = normal({model.rows, model.width}, 5, 99);
+  const auto step = step_of(model, 0);
+  const MemoryReport plan = step.memory_plan(x);
+  const int64_t budget = (plan.curve.front().budget + plan.curve.back().budget) / 2;
+  {
+    const DeviceBudget limit(budget);
+    EXPECT_EQ(memory::budget(), budget);
+    memory::reset_peak();
+    step(x);
+    EXPECT_LE(memory::stats().peak, budget);
+    EXPECT_LE(memory::stats().reserved, budget);
+    EXPECT_GT(step.memory_plan(x).second_runs, 0);
+    // An eager op that does not fit is refused, and nothing is lost.
+    EXPECT_THROW(zeros({budget}), ResourceExhaustedError);
+    EXPECT_EQ(model.calls.value().item<int32_t>(), 1);
+    EXPECT_THROW(memory::set_budget("CPU:0", 1), ResourceExhaustedError);
+    EXPECT_THROW(memory::set_budget("CPU:0", -1), InvalidArgumentError);
+    EXPECT_EQ(memory::budget(), budget);
+  }
+  step(x);
+  EXPECT_EQ(step.memory_plan(x).second_runs, 0);
+}
+
+TEST(MemoryBudget, ManyThreadsShareOneArena) {
+  const Model model(5);
+  const Tensor x = normal({model.rows, model.width}, 5, 99);
+  const auto square = function(
+      std::function<Tensor(Tensor)>([](Tensor a) { return reduce_sum(matmul(a, a, {.transpose_a = true})); }),
+      {.memory_budget = memory::stats().reserved + (1 << 20)});
+  const float want = square(x).item<float>();
+  std::vector<std::thread> threads;
+  std::atomic<int> wrong{0};
+  for (int t = 0; t < 4; ++t)
+    threads.emplace_back([&] {
+      for (int i = 0; i < 50; ++i) wrong += square(x).item<float>() != want;
+    });
+  for (std::thread& t : threads) t.join();
+  EXPECT_EQ(wrong, 0);
+}
+
+}  // namespace
+}  // namespace rw
