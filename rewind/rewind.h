@@ -5,6 +5,7 @@
 #include "rewind/autodiff/custom_gradient.h"
 #include "rewind/autodiff/forward_accumulator.h"
 #include "rewind/autodiff/gradient_tape.h"
+#include "rewind/autodiff/recompute.h"
 #include "rewind/autodiff/rule.h"
 #include "rewind/base/dtype.h"
 #include "rewind/base/error.h"

@@ -1,8 +1,11 @@
 #include "rewind/autodiff/custom_gradient.h"
 
+#include <optional>
+
 #include "rewind/autodiff/grad_ops.h"
 #include "rewind/base/error.h"
 #include "rewind/tensor/apply.h"
+#include "rewind/tensor/effect_log.h"
 #include "rewind/tensor/thread_state.h"
 #include "rewind/tensor/trace.h"
 
@@ -54,11 +57,21 @@ static std::vector<Tensor> trace_custom_gradient(const std::vector<Tensor>& outp
   return {result.begin(), result.end()};
 }
 
-std::vector<Tensor> apply_custom_gradient(const std::function<WithGradient(const std::vector<Tensor>&)>& f,
-                                          const std::vector<Tensor>& inputs) {
+static bool will_be_repeated() {
+  const ThreadState& state = thread_state();
+  if (state.trace) return false;
+  for (const Recorder* r = state.recorders; r; r = r->outer)
+    if (r->depth == state.depth && !r->paused && r->repeats()) return true;
+  return false;
+}
+
+std::vector<Tensor> apply_custom_gradient(const CustomFunction& f, const std::vector<Tensor>& inputs) {
   WithGradient result;
+  const auto effects = will_be_repeated() ? std::make_shared<EffectLog>() : nullptr;
   {
     const StopRecording silent;
+    std::optional<EffectScope> logged;
+    if (effects) logged.emplace(*effects, /*repeat=*/false);
     result = f(inputs);
     // Outputs must be tensors of their own: one that is also an input would be its own derivative.
     for (Tensor& t : result.outputs) t = apply_one(RW_OP("Identity"), {&t});
@@ -87,8 +100,15 @@ std::vector<Tensor> apply_custom_gradient(const std::function<WithGradient(const
   };
   if (thread_state().trace) return trace_custom_gradient(result.outputs, all, backward);
   const int depth = thread_state().depth;
-  for (Recorder* r = thread_state().recorders; r; r = r->outer)
-    if (r->depth == depth && !r->paused) r->record_custom(all, result.outputs, backward);
+  const Again again = [f, effects, count = inputs.size()](const std::vector<Tensor>& in) {
+    const EffectScope given(*effects, /*repeat=*/true);
+    return apply_custom_gradient(f, {in.begin(), in.begin() + int64_t(count)});
+  };
+  for (Recorder* r = thread_state().recorders; r; r = r->outer) {
+    if (r->depth != depth || r->paused) continue;
+    if (r->repeats()) r->record_again(all, result.outputs, again);
+    else r->record_custom(all, result.outputs, backward);
+  }
   return result.outputs;
 }
 

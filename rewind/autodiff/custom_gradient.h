@@ -9,6 +9,7 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <span>
 #include <type_traits>
 #include <utility>
@@ -66,17 +67,18 @@ class CustomOutputs {
 };
 
 // Runs f on the inputs unheard by the tapes, then tells them that its outputs come with that gradient.
-std::vector<Tensor> apply_custom_gradient(const std::function<WithGradient(const std::vector<Tensor>&)>& f,
-                                          const std::vector<Tensor>& inputs);
+// Keeps f where it may have to run again.
+using CustomFunction = std::function<WithGradient(const std::vector<Tensor>&)>;
+std::vector<Tensor> apply_custom_gradient(const CustomFunction& f, const std::vector<Tensor>& inputs);
 
 // f takes tensors one by one and returns WithGradient; the result takes the same tensors.
 template <class F>
 auto custom_gradient(F f) {
-  return [f = std::move(f)](const auto&... args) {
+  return [f = std::make_shared<const F>(std::move(f))](const auto&... args) {
     return CustomOutputs(apply_custom_gradient(
-        [&](const std::vector<Tensor>& in) -> WithGradient {
+        [f](const std::vector<Tensor>& in) -> WithGradient {
           return [&]<size_t... I>(std::index_sequence<I...>) {
-            return f(in[I]...);
+            return (*f)(in[I]...);
           }(std::make_index_sequence<sizeof...(args)>());
         },
         {Operand(args).tensor()...}));

@@ -63,6 +63,9 @@ class GradContext {
   // Whether anybody asks for the gradient of input i. Rules skip the work otherwise.
   virtual bool wants(int i) const = 0;
   virtual void set(int i, Gradient gradient) = 0;
+  // Where gradients of input i add up, this op's included, for rules that stand for many ops and must add
+  // each in its turn; nullptr where the caller keeps no sum: use set().
+  virtual Gradient* sum(int i) { return (void)i, nullptr; }
 
  protected:
   const Op* op_ = nullptr;

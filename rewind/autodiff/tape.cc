@@ -1,7 +1,5 @@
 #include "rewind/autodiff/tape.h"
 
-#include <atomic>
-
 #include "rewind/autodiff/grad_ops.h"
 #include "rewind/base/error.h"
 #include "rewind/tensor/tensor_impl.h"
@@ -11,13 +9,11 @@
 namespace rw {
 namespace {
 
-std::atomic<uint32_t> g_serial{1};
-
 // Every tape of this thread that is recording and made at this batching depth or outside hears of reads.
 void variable_was_read(const Variable& variable) {
   auto tell = [&](Recorder* list) {
     for (Recorder* r = list; r; r = r->outer)
-      if (auto* tape = dynamic_cast<Tape*>(r); tape && !tape->paused) tape->on_variable_read(variable);
+      if (!r->paused) r->on_variable_read(variable);
   };
   tell(thread_state().recorders);
   for (const Trace* t = thread_state().trace; t && t->part_of_outer; t = t->outer())
@@ -78,6 +74,9 @@ class TapeGradContext final : public GradContext {
     return n >= 0 && needed_[size_t(n)];
   }
   void set(int i, Gradient gradient) override { result[size_t(i)] = std::move(gradient); }
+  Gradient* sum(int i) override {
+    return wants(i) ? &grads_[size_t(record_.inputs[size_t(i)].number)] : nullptr;
+  }
 
  private:
   const Tensor& kept(const Tape::Saved& saved, const char* what, int i) const {
@@ -100,7 +99,7 @@ class TapeGradContext final : public GradContext {
 };
 
 Tape::Tape(bool persistent, bool watch_accessed_variables)
-    : persistent_(persistent), watch_variables_(watch_accessed_variables), serial_(g_serial.fetch_add(1)) {
+    : persistent_(persistent), watch_variables_(watch_accessed_variables) {
   set_variable_watcher(variable_was_read);
   start();
 }
@@ -121,40 +120,20 @@ void Tape::stop() {
 }
 
 void Tape::reset() {
-  serial_ = g_serial.fetch_add(1);
-  next_number_ = 0;
+  numbers_.clear();
   records_.clear();
-  by_id_.clear();
   variables_.clear();
   used_ = false;
 }
 
-int32_t Tape::number_of(const Tensor& tensor) const {
-  TensorImpl* impl = tensor.impl();
-  if ((impl->tape_mark >> 32) == serial_) return int32_t(uint32_t(impl->tape_mark));
-  const uint64_t id = impl->id.load(std::memory_order_relaxed);
-  if (id == 0) return -1;
-  const auto it = by_id_.find(id);
-  return it == by_id_.end() ? -1 : it->second;
-}
-
-int32_t Tape::follow(const Tensor& tensor, bool fresh) {
-  TensorImpl* impl = tensor.impl();
-  const int32_t number = next_number_++;
-  if (fresh && impl->tape_mark == 0 && impl->unique())
-    impl->tape_mark = uint64_t(serial_) << 32 | uint32_t(number);
-  else by_id_[tensor_id(tensor)] = number;
-  return number;
-}
-
 void Tape::watch(const Tensor& tensor) {
   if (!tensor.defined()) fail_invalid("GradientTape.watch", "the tensor is undefined");
-  if (followable(tensor.dtype()) && !follows(tensor)) follow(tensor, false);
+  if (followable(tensor.dtype()) && !follows(tensor)) numbers_.add(tensor, false);
 }
 
 void Tape::watch(const Variable& variable) {
   if (follows(variable.handle())) return;
-  follow(variable.handle(), false);
+  numbers_.add(variable.handle(), false);
   variables_.push_back(variable);
 }
 
@@ -177,7 +156,7 @@ Tensor Tape::Saved::zeros() const {
 void Tape::record(const Op& op, TensorPointers inputs, const Attrs& attrs, Tensors& outputs) {
   SmallVector<int32_t, 8> numbers(inputs.size());
   bool followed = false;
-  for (size_t i = 0; i < inputs.size(); ++i) followed |= (numbers[i] = number_of(*inputs[i])) >= 0;
+  for (size_t i = 0; i < inputs.size(); ++i) followed |= (numbers[i] = numbers_.of(*inputs[i])) >= 0;
   if (!followed) return;
   bool differentiable = false;
   for (const Tensor& t : outputs) differentiable |= carries_gradient(t.impl()->dtype);
@@ -198,26 +177,35 @@ void Tape::record(const Op& op, TensorPointers inputs, const Attrs& attrs, Tenso
   r.outputs.reserve(outputs.size());
   for (size_t i = 0; i < outputs.size(); ++i) {
     const DType dtype = outputs[i].impl()->dtype;
-    const int32_t n = carries_gradient(dtype) ? follow(outputs[i], true) : -1;
+    const int32_t n = carries_gradient(dtype) ? numbers_.add(outputs[i], true) : -1;
     // Zeros like one list of several outputs take the list itself.
     const bool list = dtype == DType::kVariant && outputs.size() > 1;
     r.outputs.emplace_back(outputs[i], n, list || names_line || keeps(needs.outputs, i));
   }
 }
 
-void Tape::record_custom(std::span<const Tensor> inputs, std::span<const Tensor> outputs,
-                         const CustomBackward& backward) {
+Tape::Record* Tape::add_step(std::span<const Tensor> inputs, std::span<const Tensor> outputs) {
   SmallVector<int32_t, 8> numbers(inputs.size());
   bool followed = false;
-  for (size_t i = 0; i < inputs.size(); ++i) followed |= (numbers[i] = number_of(inputs[i])) >= 0;
-  if (!followed) return;
+  for (size_t i = 0; i < inputs.size(); ++i) followed |= (numbers[i] = numbers_.of(inputs[i])) >= 0;
+  if (!followed) return nullptr;
   Record& r = records_.emplace_back();
-  r.custom = std::make_unique<CustomBackward>(backward);
   for (size_t i = 0; i < inputs.size(); ++i) r.inputs.emplace_back(inputs[i], numbers[i], false);
   for (size_t i = 0; i < outputs.size(); ++i) {
-    const int32_t n = carries_gradient(outputs[i].dtype()) ? follow(outputs[i], false) : -1;
+    const int32_t n = carries_gradient(outputs[i].dtype()) ? numbers_.add(outputs[i], false) : -1;
     r.outputs.emplace_back(outputs[i], n, false);
   }
+  return &r;
+}
+
+void Tape::record_custom(std::span<const Tensor> inputs, std::span<const Tensor> outputs,
+                         const CustomBackward& backward) {
+  if (Record* r = add_step(inputs, outputs)) r->custom = std::make_unique<CustomBackward>(backward);
+}
+
+void Tape::record_block(std::span<const Tensor> inputs, std::span<const Tensor> outputs,
+                        const BlockBackward& backward) {
+  if (Record* r = add_step(inputs, outputs)) r->block = std::make_unique<BlockBackward>(backward);
 }
 
 void Tape::fail_without_rule(const Record& r) {
@@ -242,9 +230,17 @@ void Tape::run_backward(Record& r, std::vector<Gradient>& grads, const std::vect
     Gradient& sum = grads[size_t(in.number)];
     sum = add_gradients(std::move(sum), std::move(g));
   };
-  if (r.custom) {
-    SmallVector<Gradient, 2> out;
+  SmallVector<Gradient, 2> out;
+  if (r.custom || r.block)
     for (const Saved& o : r.outputs) out.push_back(o.number >= 0 ? grads[size_t(o.number)] : Gradient());
+  if (r.block) {
+    SmallVector<Gradient*, 8> sums;
+    for (const Saved& in : r.inputs)
+      sums.push_back(in.number >= 0 && needed[size_t(in.number)] ? &grads[size_t(in.number)] : nullptr);
+    (*r.block)({out.data(), out.size()}, {sums.data(), sums.size()});
+    return;
+  }
+  if (r.custom) {
     std::vector<Gradient> in = (*r.custom)({out.data(), out.size()});
     if (in.size() != r.inputs.size()) {
       fail_invalid("custom_gradient",
@@ -261,7 +257,8 @@ void Tape::run_backward(Record& r, std::vector<Gradient>& grads, const std::vect
 }
 
 std::vector<Gradient> Tape::gradient(std::span<const Tensor> targets, std::span<const Tensor> sources,
-                                     std::span<const Tensor> output_gradients) {
+                                     std::span<const Tensor> output_gradients,
+                                     std::span<const Gradient> sums) {
   if (used_ && !persistent_) {
     fail_precondition("GradientTape",
                       "a tape gives gradients once; make it with {.persistent = true} to ask again");
@@ -284,14 +281,16 @@ std::vector<Gradient> Tape::gradient(std::span<const Tensor> targets, std::span<
   if (!persistent_) stop();
   const SiteScope here;
 
-  const size_t num_values = size_t(next_number_);
+  const size_t num_values = size_t(numbers_.count());
   const size_t num_records = records_.size();
   std::vector<Gradient> grads(num_values);
   std::vector<uint8_t> needed(num_values, 0);
   std::vector<int32_t> source_numbers;
   for (const Tensor& s : sources) {
-    source_numbers.push_back(number_of(s));
-    if (source_numbers.back() >= 0) needed[size_t(source_numbers.back())] = 1;
+    source_numbers.push_back(numbers_.of(s));
+    if (source_numbers.back() < 0) continue;
+    needed[size_t(source_numbers.back())] = 1;
+    if (!sums.empty()) grads[size_t(source_numbers.back())] = sums[source_numbers.size() - 1];
   }
   const std::vector<uint8_t> is_source = needed;
   for (size_t i = 0; i < num_records; ++i) {
@@ -303,7 +302,7 @@ std::vector<Gradient> Tape::gradient(std::span<const Tensor> targets, std::span<
       if (out.number >= 0) needed[size_t(out.number)] = 1;
   }
   for (size_t i = 0; i < targets.size(); ++i) {
-    const int32_t n = number_of(targets[i]);
+    const int32_t n = numbers_.of(targets[i]);
     if (n < 0 || !needed[size_t(n)]) continue;
     const bool given = i < output_gradients.size() && output_gradients[i].defined();
     Gradient& sum = grads[size_t(n)];

@@ -4,11 +4,11 @@
 #pragma once
 
 #include <functional>
-#include <unordered_map>
 #include <vector>
 
 #include "rewind/autodiff/gradient.h"
 #include "rewind/autodiff/rule.h"
+#include "rewind/autodiff/tensor_numbers.h"
 #include "rewind/base/chunked_vector.h"
 #include "rewind/tensor/thread_state.h"
 #include "rewind/tensor/variable.h"
@@ -25,11 +25,13 @@ class Tape final : public Recorder {
   void record(const Op& op, TensorPointers inputs, const Attrs& attrs, Tensors& outputs) override;
   void record_custom(std::span<const Tensor> inputs, std::span<const Tensor> outputs,
                      const CustomBackward& backward) override;
+  void record_block(std::span<const Tensor> inputs, std::span<const Tensor> outputs,
+                    const BlockBackward& backward) override;
 
   void watch(const Tensor& tensor);
   void watch(const Variable& variable);
-  void on_variable_read(const Variable& variable);
-  bool follows(const Tensor& tensor) const override { return number_of(tensor) >= 0; }
+  void on_variable_read(const Variable& variable) override;
+  bool follows(const Tensor& tensor) const override { return numbers_.of(tensor) >= 0; }
   bool is_tape() const override { return true; }
   const std::vector<Variable>& watched_variables() const { return variables_; }
 
@@ -38,9 +40,11 @@ class Tape final : public Recorder {
   bool recording() const { return recording_; }
   void reset();
 
-  // One gradient per source, in order. Undefined entries of `output_gradients` stand for ones.
+  // One gradient per source, in order. Undefined entries of `output_gradients` stand for ones. `sums`: what
+  // the gradients of the sources are added to; empty: nothing.
   std::vector<Gradient> gradient(std::span<const Tensor> targets, std::span<const Tensor> sources,
-                                 std::span<const Tensor> output_gradients);
+                                 std::span<const Tensor> output_gradients,
+                                 std::span<const Gradient> sums = {});
 
  private:
   friend class TapeGradContext;
@@ -60,11 +64,11 @@ class Tape final : public Recorder {
     SmallVector<Saved, 2> inputs;
     SmallVector<Saved, 1> outputs;
     std::unique_ptr<CustomBackward> custom;
+    std::unique_ptr<BlockBackward> block;
   };
 
-  int32_t number_of(const Tensor& tensor) const;
-  // A number for a tensor that the tape starts to follow.
-  int32_t follow(const Tensor& tensor, bool fresh);
+  // A record of a step between these; nullptr if the tape follows none of the inputs.
+  Record* add_step(std::span<const Tensor> inputs, std::span<const Tensor> outputs);
   [[noreturn]] static void fail_without_rule(const Record& record);
   void run_backward(Record& record, std::vector<Gradient>& grads, const std::vector<uint8_t>& needed);
 
@@ -72,10 +76,8 @@ class Tape final : public Recorder {
   const bool watch_variables_;
   bool recording_ = false;
   bool used_ = false;
-  uint32_t serial_;
-  int32_t next_number_ = 0;
+  TensorNumbers numbers_;
   ChunkedVector<Record> records_;
-  std::unordered_map<uint64_t, int32_t> by_id_;  // tensors that another tape has marked, and watched ones
   std::vector<Variable> variables_;
 };
 

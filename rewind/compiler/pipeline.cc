@@ -25,6 +25,7 @@ struct Pass {
 
 constexpr Pass kPasses[] = {
     {"prune", prune},
+    {"redraw", [](const Graph& g) { return redraw(g); }},
     {"fold_constants", fold_constants},
     {"simplify", simplify},
     {"shape_matmuls", shape_matmuls},

@@ -8,13 +8,19 @@
 namespace rw {
 
 // visit(NodeId, GraphCopy&) copies the node with copy.node(id), or maps its outputs to other values of `to`.
+// What it adds lies in the region of the node it is for.
 template <class Visit>
 Graph rewrite(const Graph& from, Visit visit) {
   Graph to;
   to.name = from.name;
   GraphCopy copy(from, to);
   copy.arguments();
-  for (size_t i = 0; i < from.nodes().size(); ++i) visit(NodeId(i), copy, to);
+  for (size_t i = 0; i < from.nodes().size(); ++i) {
+    const size_t before = to.nodes().size();
+    visit(NodeId(i), copy, to);
+    const int32_t region = from.nodes()[i].region;
+    for (size_t k = before; region != 0 && k < to.nodes().size(); ++k) to.node(NodeId(k)).region = region;
+  }
   copy.outputs();
   return to;
 }

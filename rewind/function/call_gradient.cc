@@ -5,6 +5,7 @@
 #include "rewind/autodiff/grad_ops.h"
 #include "rewind/autodiff/tape.h"
 #include "rewind/base/error.h"
+#include "rewind/compiler/passes/passes.h"
 #include "rewind/graph/copy.h"
 #include "rewind/tensor/thread_state.h"
 #include "rewind/tensor/trace.h"
@@ -74,7 +75,8 @@ Joint trace_joint(const Graph& g, const std::vector<bool>& followed) {
 
 // Cuts a joint trace into what runs forward and what runs backward.
 TrainingLevel cut(const Joint& joint, const ConcreteFunction& f) {
-  const Graph& j = *joint.trace->graph_ref();
+  size_t forward_nodes = joint.forward_nodes;
+  const Graph j = redraw(*joint.trace->graph_ref(), {&forward_nodes, 1});
   TrainingLevel level;
   level.num_results = joint.num_results;
   level.gradient_of = joint.gradient_of;
@@ -84,7 +86,7 @@ TrainingLevel cut(const Joint& joint, const ConcreteFunction& f) {
   std::vector<uint8_t> in_backward(j.num_values(), 0);
   std::vector<uint8_t> needed(j.num_values(), 0);
   for (size_t i = joint.num_results; i < j.outputs.size(); ++i) needed[size_t(j.outputs[i])] = 1;
-  for (size_t i = j.nodes().size(); i-- > joint.forward_nodes;) {
+  for (size_t i = j.nodes().size(); i-- > forward_nodes;) {
     const Node& n = j.nodes()[i];
     bool wanted = false;
     for (const ValueId v : n.outputs) wanted |= needed[size_t(v)] != 0;
@@ -99,7 +101,7 @@ TrainingLevel cut(const Joint& joint, const ConcreteFunction& f) {
   std::vector<Tensor> captures = joint.trace->captures();
   for (size_t i = joint.trace->num_arguments(); i < j.arguments.size(); ++i)
     to_forward.argument(j.arguments[i]);
-  for (size_t i = 0; i < joint.forward_nodes; ++i) to_forward.node(NodeId(i));
+  for (size_t i = 0; i < forward_nodes; ++i) to_forward.node(NodeId(i));
   for (size_t i = 0; i < joint.num_results; ++i) forward->outputs.push_back(to_forward[j.outputs[i]]);
 
   auto backward = std::make_shared<Graph>();
@@ -127,7 +129,7 @@ TrainingLevel cut(const Joint& joint, const ConcreteFunction& f) {
       forward->outputs.push_back(to_forward[ValueId(v)]);
     }
   }
-  for (size_t i = joint.forward_nodes; i < j.nodes().size(); ++i) {
+  for (size_t i = forward_nodes; i < j.nodes().size(); ++i) {
     bool wanted = false;
     for (const ValueId v : j.nodes()[i].outputs) wanted |= needed[size_t(v)] != 0;
     if (wanted) to_backward.node(NodeId(i));

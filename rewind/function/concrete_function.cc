@@ -1,8 +1,12 @@
 #include "rewind/function/concrete_function.h"
 
+#include <mutex>
+#include <optional>
+
 #include "rewind/autodiff/gradient.h"
 #include "rewind/base/error.h"
 #include "rewind/compiler/rewrite.h"
+#include "rewind/function/call_again.h"
 #include "rewind/function/call_gradient.h"
 #include "rewind/function/control_rules.h"
 #include "rewind/function/graph_runner.h"
@@ -62,10 +66,12 @@ std::vector<FunctionGraph::Operation> FunctionGraph::operations() const {
   return list;
 }
 std::string FunctionGraph::to_string() const { return graph_->to_string(); }
-// TensorFlow has no word for a gradient of the user's own: the value alone goes out. Also inside of
-// functions, of which those that are one stay one.
+// TensorFlow has no word for a gradient of the user's own, or for what is computed again: the value alone
+// goes out. Also inside of functions, of which those that are one stay one.
 static Graph for_export(const Graph& graph, std::map<BodyRef, BodyRef>& bodies) {
-  const auto has_own_gradient = [](const Node& n) { return n.op->name == "_CustomGradient"; };
+  const auto has_own_gradient = [](const Node& n) {
+    return n.op->name == "_CustomGradient" || n.op->name == "_Recompute";
+  };
   const auto export_body = [&](const BodyRef& body) {
     BodyRef& made = bodies[body];
     if (!made)
@@ -94,9 +100,19 @@ std::string FunctionGraph::as_dot() const { return to_dot(*graph_); }
 
 // What runs: the graph compiled, and its differentiated forms by which inputs tapes follow.
 struct FunctionVariants {
-  explicit FunctionVariants(const ConcreteFunction& f) : runner(f.graph_, f.memory_budget_) {}
+  explicit FunctionVariants(const ConcreteFunction& f) : runner(f.graph_, f.memory_budget_) {
+    for (const Node& n : f.graph_->nodes()) has_effects |= n.op->stateful && effects_of(n).any();
+  }
+  // nullptr when the call must be taken op by op.
+  const CallAgain* call_again(const Graph& graph) {
+    std::call_once(split_once, [&] { split = split_effects(graph); });
+    return split ? &*split : nullptr;
+  }
   GraphRunner runner;
   TrainingVariants training;
+  bool has_effects = false;
+  std::once_flag split_once;
+  std::optional<CallAgain> split;
 };
 
 ConcreteFunction::ConcreteFunction(Ref<Trace> trace, int64_t memory_budget)
@@ -147,7 +163,7 @@ void ConcreteFunction::call(std::span<const Tensor> arguments, SmallVector<Tenso
     fail_invalid(graph_->name, "takes " + std::to_string(num_arguments_) + " tensors: got " +
                                    std::to_string(arguments.size()));
   ThreadState& state = thread_state();
-  if (!state.trace && !state.recorders && state.depth == 0) [[likely]]
+  if (!state.trace && !state.recorders && state.depth == 0 && !state.effects) [[likely]]
     return variants_->runner.run(arguments, captures_, results);
   const std::vector<Tensor> inputs = with_captures(arguments, captures_);
   for (const Variable& v : variables_) {
@@ -166,6 +182,10 @@ void ConcreteFunction::call(std::span<const Tensor> arguments, SmallVector<Tenso
       only_tapes &= r->is_tape() && r->depth == state.depth;
     }
   }
+  if (state.effects && variants_->has_effects) return assign(replay(*graph_, inputs), results);
+  if (!batched && followed && heard_for_repeating())
+    if (const CallAgain* again = variants_->call_again(*graph_))
+      return assign(again->call(inputs, graph_->outputs.size()), results);
   if (batched || !only_tapes) return assign(replay(*graph_, inputs), results);
   if (!followed) return variants_->runner.run(arguments, captures_, results);
   assign(variants_->training.call(*this, inputs), results);

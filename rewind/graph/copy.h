@@ -47,6 +47,7 @@ class GraphCopy {
     Node& made = to_.node(now);
     made.name = n.name;
     made.site = n.site;
+    made.region = n.region;
     for (size_t i = 0; i < n.outputs.size(); ++i) {
       copy_facts(n.outputs[i], made.outputs[i]);
       set(n.outputs[i], made.outputs[i]);

@@ -17,7 +17,7 @@ Effects own_effects(const Op& op) {
     if (name == reader) return {.reads = true};
   // Draws from a stream advance it, but nobody misses a draw that is not used.
   if (starts_with(name, "Random") || name == "Multinomial" || name == "TruncatedNormal" ||
-      name == "ParameterizedTruncatedNormal" || name == "StatelessRandomGetAlg")
+      name == "ParameterizedTruncatedNormal" || name == "_ReserveRandom" || name == "StatelessRandomGetAlg")
     return {.reads = true};
   if (starts_with(name, "Resource") || starts_with(name, "Assign") || starts_with(name, "Rng"))
     return {.reads = true, .writes = true};

@@ -39,6 +39,9 @@ struct Node {
   SmallVector<ValueId, 1> outputs;
   std::string name;                  // unique in the graph; empty until somebody asks: see Graph::name_of
   std::shared_ptr<const void> site;  // where the user's code made it: see base/call_site.h
+  // A stretch that computes again what the user wants recomputed, with its derivative; 0 for none. Nodes of
+  // two regions stay apart: one that took the other's results would keep them alive.
+  int32_t region = 0;
 };
 
 class Graph final : public FunctionBody {

@@ -90,6 +90,17 @@ void register_control_ops(OpTable& t) {
       .shape(pass_first)
       .runtime()
       .tag("custom_gradient");
+  // Results of a stretch of the trace that derivatives compute again. values: the results, the arguments of
+  // the body, and what the body's effects gave, in order: they do not happen again.
+  t.add("_Recompute(values: Tin) -> (output: Tout); Tin: list(type) >= 1; Tout: list(type) >= 0; body: func")
+      .shape(pass_first)
+      .runtime()
+      .tag("recompute_grad");
+  // What a variable's read gave, in a computation that is repeated: gradients go to the handle.
+  t.add("_Given(value: dtype, handle: resource) -> (output: dtype); dtype: type")
+      .shape(pass_first)
+      .runtime()
+      .tag("recompute_grad");
   // The compiler's own: a group of ops that run as one loop nest, or a kernel with such a group behind it.
   // The body is what it means.
   t.add("_Fused(args: Tin) -> (output: Tout); Tin: list(type) >= 0; Tout: list(type) >= 0; f: func")

@@ -135,6 +135,16 @@ void add_stateless(OpTable& t) {
 }  // namespace
 
 void register_random_ops(OpTable& t) {
+  // A stateful random op's effect without its draw: where the stream stood. op, dtype: of the random op.
+  t.add(
+       "_ReserveRandom(shape: T) -> (key: uint64, counter: uint64); seed: int = 0; seed2: int = 0; op: "
+       "string; "
+       "dtype: type; T: {int32, int64}; stateful")
+      .shape([](ShapeContext& ctx) {
+        ctx.output(0, Shape{1});
+        ctx.output(1, Shape{2});
+      })
+      .host({"shape", "key", "counter"});
   add_stateless(t);
   for (const auto& [name, tag] :
        {std::pair{"RandomUniform", "uniform"}, std::pair{"RandomStandardNormal", "normal"},

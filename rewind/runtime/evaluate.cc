@@ -111,6 +111,8 @@ void register_control_runtime_kernels() {
   }
   register_runtime_kernel("_Fused", run_call);
   register_runtime_kernel("_CustomGradient", pass_first);
+  register_runtime_kernel("_Recompute", pass_first);
+  register_runtime_kernel("_Given", pass_first);
   register_runtime_kernel("PartitionedCall", run_call);
   register_runtime_kernel("StatefulPartitionedCall", run_call);
 }

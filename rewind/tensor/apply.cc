@@ -4,6 +4,7 @@
 
 #include "rewind/base/error.h"
 #include "rewind/runtime/eager.h"
+#include "rewind/tensor/effect_log.h"
 #include "rewind/tensor/tensor_impl.h"
 #include "rewind/tensor/thread_state.h"
 #include "rewind/tensor/trace.h"
@@ -14,9 +15,7 @@ namespace {
 constinit thread_local ThreadState t_state;
 std::atomic<BatchHook> g_batch_hook{nullptr};
 
-Tensors run(const Op& op, TensorPointers inputs, const Attrs& attrs) {
-  if (t_state.trace) [[unlikely]]
-    return t_state.trace->add(op, inputs, attrs);
+Tensors run_now(const Op& op, TensorPointers inputs, const Attrs& attrs) {
   SmallVector<const Value*, 4> values(inputs.size());
   for (size_t i = 0; i < inputs.size(); ++i) {
     values[i] = inputs[i]->impl();
@@ -28,6 +27,14 @@ Tensors run(const Op& op, TensorPointers inputs, const Attrs& attrs) {
   outputs.reserve(results.size());
   for (Value& v : results) outputs.emplace_back(make_tensor(std::move(v)));
   return outputs;
+}
+
+Tensors run(const Op& op, TensorPointers inputs, const Attrs& attrs) {
+  if (t_state.trace) [[unlikely]]
+    return t_state.trace->add(op, inputs, attrs);
+  if (op.stateful && t_state.effects) [[unlikely]]
+    return t_state.effects->run(op, inputs, attrs, run_now);
+  return run_now(op, inputs, attrs);
 }
 
 bool any_batched(TensorPointers inputs, int level) {

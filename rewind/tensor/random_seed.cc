@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "rewind/kernel/random_streams.h"
+#include "rewind/tensor/effect_log.h"
 
 namespace rw {
 namespace {
@@ -94,7 +95,7 @@ void set_global_seed(std::optional<int64_t> seed) {
   forget_all_random();
 }
 
-OpSeeds next_op_seeds(std::optional<int64_t> op_seed) {
+static OpSeeds take_op_seeds(std::optional<int64_t> op_seed) {
   GlobalSeed& g = global_seed();
   const std::lock_guard lock(g.mutex);
   OpSeeds seeds;
@@ -107,6 +108,10 @@ OpSeeds next_op_seeds(std::optional<int64_t> op_seed) {
   }
   if (seeds.seed == 0 && seeds.seed2 == 0) seeds.seed2 = kMaxInt32;
   return seeds;
+}
+
+OpSeeds next_op_seeds(std::optional<int64_t> op_seed) {
+  return happens_once([&] { return take_op_seeds(op_seed); });
 }
 
 }  // namespace rw

@@ -7,10 +7,18 @@
 
 namespace rw {
 
+class EffectLog;
 class Gradient;
 class Trace;
+class Variable;
 // Gradients of the outputs in, gradients of the inputs out: none where there is no derivative.
 using CustomBackward = std::function<std::vector<Gradient>(std::span<const Gradient>)>;
+// The same for a step that stands for many ops: it adds each one's gradient in its turn to sums that the ops
+// behind it began, so that the order of addition is that of the ops. sums[i] is nullptr where nobody wants
+// the gradient of input i.
+using BlockBackward = std::function<void(std::span<const Gradient> outputs, std::span<Gradient* const> sums)>;
+// Takes a step once more on other inputs, heard by who listens then.
+using Again = std::function<std::vector<Tensor>(const std::vector<Tensor>&)>;
 
 // Told of every op after it ran. Lives on one thread's list while it records.
 class Recorder {
@@ -25,6 +33,17 @@ class Recorder {
   // gradient give it none.
   virtual void record_custom(std::span<const Tensor> inputs, std::span<const Tensor> outputs,
                              const CustomBackward& backward) = 0;
+  virtual void record_block(std::span<const Tensor> inputs, std::span<const Tensor> outputs,
+                            const BlockBackward& backward) {
+    (void)inputs, (void)outputs, (void)backward;
+  }
+  // A recorder that will repeat what it hears is told of such steps by how to take them again instead.
+  virtual bool repeats() const { return false; }
+  virtual void record_again(std::span<const Tensor> inputs, std::span<const Tensor> outputs,
+                            const Again& again) {
+    (void)inputs, (void)outputs, (void)again;
+  }
+  virtual void on_variable_read(const Variable& variable) { (void)variable; }
 
   Recorder* outer = nullptr;  // the next on the list
   int depth = 0;              // the batching depth at which it was made: it sees the ops of that depth
@@ -35,6 +54,7 @@ struct ThreadState {
   Recorder* recorders = nullptr;  // innermost first
   int depth = 0;                  // vectorized_map calls around this point
   Trace* trace = nullptr;         // the innermost that is being made
+  EffectLog* effects = nullptr;   // of a call that will be repeated, or is
 };
 
 ThreadState& thread_state();

@@ -74,6 +74,12 @@ bool Trace::followed_outside(const Tensor& tensor) const {
   return false;
 }
 
+ValueId Trace::find(const Tensor& tensor) const {
+  if (is_symbol(tensor) && symbol_of(tensor).trace.get() == this) return symbol_of(tensor).value;
+  const auto it = known_.find(tensor.impl());
+  return it == known_.end() ? -1 : it->second;
+}
+
 ValueId Trace::value_of(const Tensor& tensor) {
   const TensorImpl& t = *tensor.impl();
   if (t.kind == TensorKind::kSymbol) {
@@ -113,6 +119,7 @@ Tensors Trace::add(const Op& op, TensorPointers inputs, const Attrs& attrs) {
     node = graph_->add_node(op, attrs, {ids.data(), ids.size()});
   } catch (const Error& e) { throw_with_places(e, {{"at", site}}); }
   graph_->node(node).site = std::move(site);
+  graph_->node(node).region = region;
   Tensors outputs;
   for (const ValueId v : graph_->node(node).outputs) outputs.push_back(symbol(v));
   return outputs;

@@ -33,6 +33,8 @@ class Trace : public RefCounted {
   Tensor add_argument(DType dtype, const Shape& shape, std::string name = {});
   // The value that a tensor has in this graph: captures it if it is from outside.
   ValueId value_of(const Tensor& tensor);
+  // The value that it has here already; -1: none.
+  ValueId find(const Tensor& tensor) const;
   // A tensor that stands for the value.
   Tensor symbol(ValueId id);
   Tensors add(const Op& op, TensorPointers inputs, const Attrs& attrs);
@@ -74,6 +76,7 @@ class Trace : public RefCounted {
     std::map<ValueId, KeptValues> kept;
   };
   std::unique_ptr<Mirror> mirror;
+  int32_t region = 0;                  // of the nodes that are added now: see Node::region
   std::map<ValueId, KeptValues> kept;  // by the node's first output; while the trace is open
 
  private:

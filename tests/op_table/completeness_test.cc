@@ -88,7 +88,10 @@ TEST(Completeness, GoldenCase) {
       if (a.type == AttrType::kFunc) return true;
     return false;
   };
-  expect_none("a golden case", [&](const Op& op) { return covered.count(op.name) == 0 && !has_body(op); });
+  // Rows of our own, which TensorFlow does not know, are tested where they are used.
+  auto own = [](const Op& op) { return op.name[0] == '_'; };
+  expect_none("a golden case",
+              [&](const Op& op) { return covered.count(op.name) == 0 && !has_body(op) && !own(op); });
 }
 
 }  // namespace

@@ -1,3 +1,4 @@
+#include "rewind/autodiff/recompute_trace.h"
 #include "rewind/autodiff/rule.h"
 #include "rewind/tensor/trace.h"
 
@@ -7,6 +8,7 @@ namespace rw {
 // up behind differentiation.
 void register_control_gradients() {
   for (const char* op : {"_Fused", "_Attention", "_AttentionGrad"}) register_not_differentiable(op);
+  register_recompute_gradients();
   register_gradient("_CustomGradient", kNeedsInputs, [](GradContext& g) {
     std::vector<Tensor> arguments;
     for (int i = 0; i < g.num_outputs(); ++i) arguments.push_back(g.grad(i));

@@ -25,6 +25,7 @@ constexpr size_t kMostBuffers = 28;  // inputs of a group; outputs come on top
 
 struct Group {
   Shape domain;        // the elements it runs over
+  int32_t region = 0;  // of all its nodes
   int kept_axes = -1;  // where rows end, once a row reduction is in it
   std::vector<NodeId> nodes;
   std::vector<ValueId> inputs;
@@ -243,7 +244,7 @@ class Grouping {
         const int other = group_at(v);
         if (other < 0 || other == home) continue;
         const Group& g = groups_[size_t(other)];
-        if (!g.open || !fits(g, n, f) || !reads_well(g, other, n)) continue;
+        if (!g.open || g.region != n.region || !fits(g, n, f) || !reads_well(g, other, n)) continue;
         if (int(g.nodes.size()) >= kMostNodes || g.inputs.size() >= kMostBuffers) continue;
         home = home < 0 ? other : merged(home, other);
       }
@@ -252,6 +253,7 @@ class Grouping {
       home = int(groups_.size());
       parent_.push_back(home);
       Group& g = groups_.emplace_back();
+      g.region = n.region;
       g.domain = f.kind == FuseKind::kRowReduce ? g_.value(n.inputs[0]).shape : g_.value(n.outputs[0]).shape;
     }
     Group& g = groups_[size_t(home)];

@@ -43,7 +43,7 @@ uint64_t mix(uint64_t h, uint64_t w) {
 }
 
 uint64_t hash_of(const Node& n, std::span<const ValueId> inputs) {
-  uint64_t h = reinterpret_cast<uint64_t>(n.op);
+  uint64_t h = mix(reinterpret_cast<uint64_t>(n.op), uint64_t(n.region));
   for (const ValueId v : inputs) h = mix(h, uint64_t(v));
   for (const auto& [name, value] : n.attrs) {
     h = mix(h, name.size());
@@ -84,7 +84,7 @@ Graph share_subexpressions(const Graph& from) {
     const auto [begin, end] = seen.equal_range(h);
     for (auto it = begin; it != end; ++it) {
       const Node& other = to.node(it->second);
-      if (other.op != n.op || other.inputs.size() != inputs.size() ||
+      if (other.op != n.op || other.region != n.region || other.inputs.size() != inputs.size() ||
           !std::equal(inputs.begin(), inputs.end(), other.inputs.begin()) || !equal(n.attrs, other.attrs))
         continue;
       for (size_t k = 0; k < n.outputs.size(); ++k) copy.set(n.outputs[k], other.outputs[k]);

@@ -107,12 +107,17 @@ void take_before_broadcast(const Node& n, SmallVector<ValueId, 8>& in, const Sha
   }
 }
 
+// Passes its first inputs on; the rest is for who differentiates.
+bool is_note_for_gradients(const Op& op) {
+  return op.name == "_CustomGradient" || op.name == "_Recompute" || op.name == "_Given";
+}
+
 }  // namespace
 
 Graph simplify(const Graph& from) {
   return rewrite(from, [&](NodeId id, GraphCopy& copy, Graph& to) {
     const Node& n = from.node(id);
-    if (n.op->name == "_CustomGradient") {  // nobody differentiates a graph behind this pass
+    if (is_note_for_gradients(*n.op)) {  // nobody differentiates a graph behind this pass
       for (size_t k = 0; k < n.outputs.size(); ++k) copy.set(n.outputs[k], copy[n.inputs[k]]);
       return;
     }

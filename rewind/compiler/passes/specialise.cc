@@ -28,6 +28,7 @@ Graph specialise(const Graph& from, std::span<const Shape> arguments) {
     Node& made = to.node(add_again(to, n, {inputs.data(), inputs.size()}));
     made.name = n.name;
     made.site = n.site;
+    made.region = n.region;
     for (size_t k = 0; k < n.outputs.size(); ++k) {
       const GraphValue& before = from.value(n.outputs[k]);
       GraphValue& now = to.value(made.outputs[k]);

@@ -63,6 +63,19 @@ void stateful_draw(KernelContext& ctx) {
   if (!kDraw(reserved(ctx, uint64_t(out.size) * kReservedBlocks), out)) ctx.fail_dtype(out.dtype);
 }
 
+void reserve(KernelContext& ctx) {
+  const View& shape = ctx.in(0);
+  uint64_t count = 1;
+  for (int64_t i = 0; i < shape.size; ++i) count *= uint64_t(integer(shape, i));
+  RandomStream s;
+  if (count > 0)
+    s = reserve_random(ctx.attr<std::string>("op"), ctx.attr<DType>("dtype"), ctx.attr<int64_t>("seed"),
+                       ctx.attr<int64_t>("seed2"), count * kReservedBlocks);
+  *ctx.out(0).as<uint64_t>() = s.key;
+  ctx.out(1).as<uint64_t>()[0] = s.low;
+  ctx.out(1).as<uint64_t>()[1] = s.high;
+}
+
 void check_range(KernelContext& ctx, const View& low, const View& high) {
   dispatch<kIntTypes>(low.dtype, [&]<class T>() {
     const T a = *low.as<T>();
@@ -200,6 +213,7 @@ void skip_only(KernelContext& ctx) {
 
 void register_random_cpu_kernels() {
   const auto cpu = DeviceType::kCpu;
+  register_kernel("_ReserveRandom", cpu, reserve);
   register_kernel("StatelessRandomUniformV2", cpu, keyed_draw<draw_uniform>);
   register_kernel("StatelessRandomNormalV2", cpu, keyed_draw<draw_normal>);
   register_kernel("StatelessTruncatedNormalV2", cpu, keyed_draw<draw_truncated_normal>);

@@ -3,6 +3,7 @@
 #include "rewind/base/error.h"
 #include "rewind/kernel/random_streams.h"
 #include "rewind/tensor/apply.h"
+#include "rewind/tensor/effect_log.h"
 #include "rewind/tensor/ops/random_scale.h"
 #include "rewind/tensor/random_seed.h"
 #include "rewind/tensor/sizes.h"
@@ -27,7 +28,9 @@ Tensor draw(const Op& keyed, std::string_view stateful, const ShapeArgument& sha
   uint64_t count = 1;
   for (const int64_t d : known_ints(dims)) count *= uint64_t(d);
   RandomStream s{uint64_t(seeds.seed), 0, uint64_t(seeds.seed2)};
-  if (!seeds.once) s = reserve_random(stateful, dtype, seeds.seed, seeds.seed2, count * kReservedBlocks);
+  if (!seeds.once)
+    s = happens_once(
+        [&] { return reserve_random(stateful, dtype, seeds.seed, seeds.seed2, count * kReservedBlocks); });
   const Tensor key = constant(std::vector<uint64_t>{s.key});
   const Tensor counter = constant(std::vector<uint64_t>{s.low, s.high});
   const Tensor alg = constant(1);
