@@ -436,6 +436,32 @@ TEST(RecomputeGrad, SavesMemory) {
   EXPECT_LE(buffers(recomputed), 20 + 2 * 20 + 10);  // an input a block, and one block's own
 }
 
+// 40,000 layers, as blocks of 200: a plain chain, and one whose layers keep three values each.
+TEST(Checkpointable, AChainOfFortyThousandLayers) {
+  const int64_t size = 1024;
+  const Tensor initial = ones({size}), y = ones({size}) + 1e-7, z = ones({size}) + 1e-7;
+  for (const bool with_sin : {false, true}) {
+    auto f = checkpointable([&](Tensor x, const Tensor& y, std::string, bool, const Tensor& z) {
+      for (int i = 0; i < 200; ++i) x = with_sin ? x + sin(x * y) * z : x + y * z;
+      return x;
+    });
+    memory::reset_peak();
+    const int64_t before = memory::stats().current;
+    GradientTape g;
+    g.watch(std::vector<Tensor>{initial, y, z});
+    Tensor x = initial;
+    for (int i = 0; i < 200; ++i) x = f.checkpoint(x, y, "a", true, z);
+    const auto grads = g.gradient(reduce_sum(x), {initial, y, z});
+    if (!with_sin) {
+      EXPECT_EQ(floats(grads[0]), std::vector<float>(size_t(size), 1.0f));
+      EXPECT_NEAR(floats(grads[1])[0], 40000, 1);
+    }
+    const int64_t buffers = (memory::stats().peak - before) / (size * int64_t(sizeof(float)));
+    EXPECT_GE(buffers, 200);
+    EXPECT_LE(buffers, (with_sin ? 200 + 3 * 200 : 200) + 60);
+  }
+}
+
 TEST(RecomputeGrad, PersistentTapesSaveMemoryToo) {
   const int64_t size = 1 << 14;
   const Tensor y = fill({size}, 0.5f);

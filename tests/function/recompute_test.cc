@@ -229,6 +229,49 @@ TEST(RecomputeInFunctions, HigherDerivatives) {
   EXPECT_EQ(c.item<float>(), 48);
 }
 
+TEST(RecomputeInFunctions, ATapeInside) {
+  auto slope = recompute_grad([](const Tensor& x) {
+    GradientTape tape;
+    tape.watch(x);
+    return tape.gradient(recompute_grad([](const Tensor& t) { return t * t * t; })(x), x).tensor();
+  });
+  auto f = function([&](const Tensor& x) {
+    GradientTape tape;
+    tape.watch(x);
+    const Tensor y = slope(x);
+    return std::vector<Tensor>{y, tape.gradient(y, x)};
+  });
+  const auto got = f(constant(5.0f));
+  EXPECT_EQ(got[0].item<float>(), 75);
+  EXPECT_EQ(got[1].item<float>(), 30);
+}
+
+TEST(RecomputeInFunctions, FunctionsCalledInside) {
+  const Block b;
+  auto f = function([&](const Tensor& x) { return b(x); });
+  auto block = [&](const Tensor& x) { return f(f(x)) * x; };
+  EXPECT_EQ(tape_inside(b, block), tape_inside(b, recompute_grad(block)));
+  EXPECT_EQ(tape_outside(b, block), tape_outside(b, recompute_grad(block)));
+}
+
+TEST(RecomputeInFunctions, CustomGradientsInside) {
+  const Block b;
+  auto odd = custom_gradient([](const Tensor& x) {
+    const Tensor kept = x * random::uniform({4, 8});
+    return with_gradient(sin(x), [=](const Tensor& dy) { return dy * kept; });
+  });
+  auto block = [&](const Tensor& x) { return tanh(Tensor(odd(x * b.w))); };
+  EXPECT_EQ(tape_inside(b, block), tape_inside(b, recompute_grad(block)));
+  EXPECT_EQ(tape_outside(b, block), tape_outside(b, recompute_grad(block)));
+}
+
+TEST(RecomputeInFunctions, WithoutATapeItIsThePlainFunction) {
+  const Block b;
+  auto plain = function([&](const Tensor& x) { return tanh(x * b.w) * x; });
+  auto wrapped = function(recompute_grad([&](const Tensor& x) { return tanh(x * b.w) * x; }));
+  EXPECT_EQ(floats(plain(b.beside)), floats(wrapped(b.beside)));
+}
+
 TEST(RecomputeInFunctions, SmallWatchedTensors) {
   // Small constants are copied into graphs, but not those that a tape follows.
   const Tensor small = constant(3.0f);
