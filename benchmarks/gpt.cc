@@ -1,6 +1,7 @@
 // One training step of a GPT, with Adam: gpt_baby (12 x 64 tokens, width 128, 4 blocks) and gpt_small
 // (4 x 256 tokens, width 384, 6 blocks).
 #include <cmath>
+#include <cstdio>
 
 #include "benchmarks/training.h"
 
@@ -116,24 +117,30 @@ void train(const std::string& work, const Sizes& s) {
 // The same step inside shares of what it takes when memory is free. Budgets are parameters, optimizer state,
 // weight gradients, and a share of the rest.
 void train_in_budgets(const std::string& work, const Sizes& s, const std::vector<int>& percents) {
-  rw::random::set_seed(1);
   const int64_t held = rw::memory::stats().current;
-  BudgetRun free_run;
-  {
-    const Session session(s);
-    const auto step = session.step(0);
-    free_run = run_in_budget(0, [&] { return step(session.tokens, session.targets).item<float>(); });
-    free_run.state = held + 4 * session.adam.parameter_bytes();
-  }
-  for (const int percent : percents) {
+  const auto run = [&](int64_t budget, MemoryReport* plan) {
     rw::random::set_seed(1);
-    const int64_t budget = free_run.state + (free_run.peak - free_run.state) * percent / 100;
     const Session session(s);
     const auto step = session.step(budget);
-    const MemoryReport plan = step.memory_plan(session.tokens, session.targets);
-    const BudgetRun run =
+    if (plan) *plan = step.memory_plan(session.tokens, session.targets);
+    BudgetRun result =
         run_in_budget(budget, [&] { return step(session.tokens, session.targets).item<float>(); });
-    report_budget(work, percent, free_run, run, plan);
+    result.state = held + 4 * session.adam.parameter_bytes();
+    return result;
+  };
+  for (const int percent : percents) {
+    // The free run again each time: machines have good and bad minutes.
+    const BudgetRun free_run = run(0, nullptr);
+    rw::memory::trim();
+    MemoryReport plan;
+    const int64_t budget = free_run.state + (free_run.peak - free_run.state) * percent / 100;
+    try {
+      const BudgetRun in_budget = run(budget, &plan);
+      report_budget(work, percent, free_run, in_budget, plan);
+    } catch (const rw::ResourceExhaustedError& e) {
+      fprintf(stderr, "%s at %d%%: %s\n", work.c_str(), percent, e.what());
+    }
+    rw::memory::trim();
   }
 }
 

@@ -12,6 +12,7 @@ namespace rw {
 namespace {
 
 constexpr size_t kMostTensors = 200;  // in a report
+constexpr size_t kMostLines = 20;     // of its text
 
 std::string site_of(const Node& n) {
   if (!n.site) return {};
@@ -20,23 +21,58 @@ std::string site_of(const Node& n) {
 
 std::string type_of(const GraphValue& v) { return std::string(name_of(v.dtype)) + v.shape.to_string(); }
 
-void add_tensors(const Graph& g, const Frontier& frontier, const Schedule& schedule, MemoryReport* report) {
-  std::vector<int> runs(frontier.problem.blocks.size(), 0);
+using Tensors = std::vector<MemoryReport::Tensor>;
+
+// The blocks of these numbers, the largest first.
+Tensors describe(const Graph& g, const Frontier& frontier, const Schedule& schedule,
+                 std::vector<size_t> blocks) {
+  const auto& all = frontier.problem.blocks;
+  std::vector<int> runs(all.size(), 0);
   for (size_t v = 0; v < schedule.num_versions(); ++v) {
     const PlanVersion& version = schedule.version(int(v));
     if (version.maker >= 0) runs[size_t(version.block)] += schedule.run(version.maker).again;
   }
-  std::vector<size_t> order(runs.size());
-  for (size_t i = 0; i < order.size(); ++i) order[i] = i;
-  const auto& blocks = frontier.problem.blocks;
-  std::stable_sort(order.begin(), order.end(),
-                   [&](size_t a, size_t b) { return blocks[a].bytes > blocks[b].bytes; });
-  for (const size_t b : order) {
-    if (report->tensors.size() >= kMostTensors) break;
-    const GraphValue& value = g.value(blocks[b].value);
+  std::stable_sort(blocks.begin(), blocks.end(),
+                   [&](size_t a, size_t b) { return all[a].bytes > all[b].bytes; });
+  if (blocks.size() > kMostTensors) blocks.resize(kMostTensors);
+  Tensors list;
+  for (const size_t b : blocks) {
+    const GraphValue& value = g.value(all[b].value);
     const Node& maker = g.node(value.node);
-    report->tensors.push_back({maker.op->name, type_of(value), blocks[b].bytes, runs[b], site_of(maker)});
+    list.push_back({maker.op->name, type_of(value), all[b].bytes, runs[b], site_of(maker)});
   }
+  return list;
+}
+
+std::vector<size_t> alive_at_peak(const Schedule& schedule) {
+  const std::vector<int64_t>& live = schedule.live();
+  const auto peak = size_t(std::max_element(live.begin(), live.end()) - live.begin());
+  std::vector<size_t> made(schedule.num_versions(), live.size());
+  std::vector<size_t> read(schedule.num_versions(), 0);
+  for (size_t i = 0; i < schedule.order().size(); ++i) {
+    const PlanRun& run = schedule.run(schedule.order()[i]);
+    for (const int v : run.reads)
+      if (v >= 0) read[size_t(v)] = i;
+    for (const int v : run.writes)
+      if (v >= 0) made[size_t(v)] = read[size_t(v)] = i;
+  }
+  std::vector<size_t> blocks;
+  for (size_t v = 0; v < made.size(); ++v)
+    if (made[v] <= peak && read[v] >= peak) blocks.push_back(size_t(schedule.version(int(v)).block));
+  return blocks;
+}
+
+void add_tensors(const Graph& g, const Frontier& frontier, const Schedule& schedule, MemoryReport* report) {
+  std::vector<size_t> all(frontier.problem.blocks.size());
+  for (size_t i = 0; i < all.size(); ++i) all[i] = i;
+  report->tensors = describe(g, frontier, schedule, std::move(all));
+  report->at_peak = describe(g, frontier, schedule, alive_at_peak(schedule));
+}
+
+std::string line_of(const MemoryReport::Tensor& t) {
+  return readable_bytes(t.bytes) + "  " + t.op + " " + t.shape +
+         (t.recomputed ? "  made again " + std::to_string(t.recomputed) + " x" : "  kept") +
+         (t.site.empty() ? "" : "  " + t.site);
 }
 
 // The step that needs most at once, in words: what holds the smallest budget up.
@@ -55,6 +91,16 @@ std::string tightest_step(const Graph& g, const PlanProblem& p) {
   std::string text = n.op->name + " alone reads and writes " + readable_bytes(most);
   if (!n.outputs.empty()) text += " to make " + type_of(g.value(n.outputs[0]));
   return site.empty() ? text : text + " (" + site + ")";
+}
+
+// What is alive at the fullest moment of the plan that needs least, in a line.
+std::string names_of_largest(const Graph& g, const Frontier& frontier) {
+  const Schedule& least = *frontier.plans.back().schedule;
+  std::string text;
+  const Tensors list = describe(g, frontier, least, alive_at_peak(least));
+  for (size_t i = 0; i < list.size() && i < 4; ++i)
+    text += (i ? ", " : "") + list[i].op + " " + list[i].shape + " (" + readable_bytes(list[i].bytes) + ")";
+  return text + (list.size() > 4 ? ", ..." : "");
 }
 
 }  // namespace
@@ -92,7 +138,8 @@ std::shared_ptr<const MemoryReport> keep_budget(Graph* graph, int64_t budget) {
                                     " bytes): parameters, optimizer state, inputs and other tensors hold " +
                                     readable_bytes(taken) + ", the step needs " +
                                     readable_bytes(frontier->plans.back().bytes) + " more, and " +
-                                    tightest_step(*graph, frontier->problem));
+                                    tightest_step(*graph, frontier->problem) +
+                                    ". Then alive: " + names_of_largest(*graph, *frontier));
   }
   report->arena = plan->arena_bytes;
   report->owned = plan->owned_bytes;
@@ -115,12 +162,12 @@ std::string MemoryReport::to_string() const {
            second_runs, 100 * extra_compute,
            largest_live > 0 ? double(arena + owned) / double(largest_live) : 1.0);
   text += line;
-  for (size_t i = 0; i < tensors.size() && i < 20; ++i) {
-    const Tensor& t = tensors[i];
-    text += "  " + readable_bytes(t.bytes) + "  " + t.op + " " + t.shape +
-            (t.recomputed ? "  made again " + std::to_string(t.recomputed) + " x" : "  kept") +
-            (t.site.empty() ? "" : "  " + t.site) + "\n";
-  }
+  const auto list = [&](const char* title, const std::vector<Tensor>& which) {
+    if (!which.empty()) text += title;
+    for (size_t i = 0; i < which.size() && i < kMostLines; ++i) text += "  " + line_of(which[i]) + "\n";
+  };
+  list("alive at the fullest moment:\n", at_peak);
+  list("largest of all:\n", tensors);
   return text;
 }
 

@@ -9,6 +9,11 @@
 namespace rw {
 namespace {
 
+using Late = Replay::Late;
+
+constexpr int64_t kMostWork = 60'000'000;  // of the search, in steps looked at: about two seconds
+constexpr int kMostMisses = 6;
+
 // How much less memory the next plan is asked to need. Large graphs get fewer plans.
 double step_down(size_t steps) { return steps < 2000 ? 0.96 : 0.85; }
 
@@ -85,38 +90,57 @@ std::shared_ptr<const Frontier> memory_frontier(const Graph& graph) {
   Schedule now(problem);
   keep(now);
   const double factor = step_down(problem.steps.size());
-  // Two ways down: drop more and more, or keep little and add what there is room for. Where neither leads on,
-  // gaps are closed one by one.
-  Replay dropping(problem);
+  // The ways down: drop more and more, keep little and add what there is room for, or close gaps one by one,
+  // ever further or from the last plan. Each limit takes the cheapest.
+  int64_t work = kMostWork;
+  Replay dropping(problem, Late::kLongestGap, &work);
+  Schedule closing = now;
   bool replays = true;
   int misses = 0;
-  for (auto limit = int64_t(double(now.peak()) * factor); limit >= frontier->lower_bound && misses < 3;
-       limit = int64_t(double(limit) * factor)) {
+  // Plans that replay whole stretches between narrow places, by how far those are apart.
+  std::vector<std::pair<int64_t, Replay>> stretches;  // peak
+  const auto steps = int(problem.steps.size());
+  for (double spacing = 1; spacing < steps / 2.0; spacing = spacing * 1.4 + 1) {
+    Replay r(problem, Late::kFullestStep, &work);
+    r.keep_narrow(int(spacing));
+    const int64_t peak = r.peak();
+    stretches.emplace_back(peak, std::move(r));
+  }
+  for (auto limit = int64_t(double(now.peak()) * factor);
+       limit >= frontier->lower_bound && misses < kMostMisses; limit = int64_t(double(limit) * factor)) {
     bool found = false;
     Schedule best = now;
     auto consider = [&](Schedule s) {
-      s.merge(limit);
+      if (work > 0) s.merge(limit);
+      work -= int64_t(s.order().size());
       if (found && s.extra_cost() >= best.extra_cost()) return;
       best = std::move(s);
       found = true;
     };
+    auto consider_replay = [&](Replay r, bool fits) {
+      if (!fits && !r.fit(limit)) return;
+      r.keep_more(limit);
+      consider(Schedule(problem, r.runs()));
+    };
     if (replays && (replays = dropping.fit(limit))) {
       Replay fuller = dropping;
       fuller.keep_more(limit);
-      consider(Schedule(problem, fuller.runs()));
+      closing = Schedule(problem, fuller.runs());
     }
-    Replay sparse(problem);
-    sparse.keep_narrow();
-    if (sparse.fit(limit)) {
-      sparse.keep_more(limit);
-      consider(Schedule(problem, sparse.runs()));
+    for (const Late late : {Late::kLongestGap, Late::kFullestStep}) {
+      Replay sparse(problem, late, &work);
+      sparse.keep_narrow(1);
+      consider_replay(std::move(sparse), false);
     }
-    if (!found) {
-      for (const Schedule& start : {now, Schedule(problem, sparse.runs())}) {
-        Schedule s = start;
-        if (s.fit(limit)) consider(std::move(s));
-      }
+    int tried = 0;
+    for (const auto& [peak, stretch] : stretches)
+      if (peak <= limit && tried++ < 2) consider_replay(stretch, true);
+    if (Schedule next = closing; next.fit(limit, &work)) {
+      next.merge(limit);
+      closing = std::move(next);
+      consider(closing);
     }
+    if (Schedule next = now; next.fit(limit, &work)) consider(std::move(next));
     misses = found ? 0 : misses + 1;
     if (!found) continue;
     keep(best);

@@ -26,6 +26,7 @@ struct MemoryReport {
     std::string site;    // the user's line, where it is known
   };
   std::vector<Tensor> tensors;  // the largest first
+  std::vector<Tensor> at_peak;  // what is alive at the fullest moment, the largest first
 
   struct Point {
     int64_t budget = 0;

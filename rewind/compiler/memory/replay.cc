@@ -18,30 +18,68 @@ int64_t smallest_dropped(const PlanProblem& p) {
 
 }  // namespace
 
-Replay::Replay(const PlanProblem& problem)
+Replay::Replay(const PlanProblem& problem, Late late, int64_t* work)
     : problem_(problem),
+      work_(work),
       uses_(problem.blocks.size()),
       late_from_(problem.blocks.size(), -1),
+      last_early_(problem.blocks.size(), 0),
+      droppable_(problem.blocks.size(), 0),
       dropped_(problem.blocks.size(), 0),
       lives_(problem.blocks.size()) {
   for (size_t i = 0; i < problem.steps.size(); ++i)
     for (const int b : problem.steps[i].reads) uses_[size_t(b)].push_back(int(i));
+  for (size_t b = 0; b < problem.blocks.size(); ++b)
+    last_early_[b] = uses_[b].empty() ? problem.blocks[b].maker : uses_[b].back();
+  const int turn = fullest_step();
   const int64_t small = smallest_dropped(problem);
   for (size_t b = 0; b < problem.blocks.size(); ++b) {
     const PlanBlock& block = problem.blocks[b];
     if (!problem.steps[size_t(block.maker)].again || block.bytes < small) continue;
-    int from = block.maker;
-    int longest = 1;
-    for (const int u : uses_[b]) {
-      if (u - from > longest) {
-        longest = u - from;
-        late_from_[b] = u;
-      }
-      from = u;
+    if (late == Late::kLongestGap) {
+      late_from_[b] = behind_longest_gap(b);
+    } else if (block.maker < turn) {
+      const auto reader = std::upper_bound(uses_[b].begin(), uses_[b].end(), turn);
+      if (reader != uses_[b].end()) late_from_[b] = *reader;
+    }
+    if (late_from_[b] >= 0) {
+      last_early_[b] = block.maker;
+      for (const int u : uses_[b])
+        if (u < late_from_[b]) last_early_[b] = u;
     }
     // Not kept for second runs that come when it is gone, unless chosen: it is remade too.
-    dropped_[b] = uses_[b].empty() || late_from_[b] < 0;
+    dropped_[b] = late_from_[b] < 0;
+    droppable_[b] = 1;
   }
+}
+
+int Replay::behind_longest_gap(size_t b) const {
+  int from = problem_.blocks[b].maker;
+  int longest = 1;
+  int behind = -1;
+  for (const int u : uses_[b]) {
+    if (u - from > longest) longest = u - from, behind = u;
+    from = u;
+  }
+  return behind;
+}
+
+// Where most is alive when every step runs once: as a rule the end of the forward pass.
+int Replay::fullest_step() const {
+  std::vector<int64_t> change(problem_.steps.size() + 1, 0);
+  for (size_t b = 0; b < uses_.size(); ++b) {
+    const PlanBlock& block = problem_.blocks[b];
+    change[size_t(block.maker)] += block.bytes;
+    change[size_t(uses_[b].empty() ? block.maker : uses_[b].back()) + 1] -= block.bytes;
+  }
+  int fullest = 0;
+  int64_t now = 0;
+  int64_t most = -1;
+  for (size_t i = 0; i < problem_.steps.size(); ++i) {
+    now += change[i];
+    if (now > most) most = now, fullest = int(i);
+  }
+  return fullest;
 }
 
 bool Replay::may_run(int step, int now) const {
@@ -99,12 +137,12 @@ void Replay::touch(int b, int now) {
   const Life& life = lives_[size_t(b)];
   if (life.second_start >= 0) return;
   if (!dropped_[size_t(b)]) return;
-  const bool gone = late_from_[size_t(b)] >= 0 ? now >= late_from_[size_t(b)]
-                                               : uses_[size_t(b)].empty() || now > uses_[size_t(b)].back();
+  const bool gone = now > last_early_[size_t(b)];
   if (gone && may_run(problem_.blocks[size_t(b)].maker, now)) remake(b, now);
 }
 
 Replay::Outcome Replay::outcome(int64_t limit, std::vector<PlannedRun>* runs) {
+  *work_ -= int64_t(problem_.steps.size());
   runs_ = runs;
   places_ = 0;
   cost_ = 0;
@@ -154,6 +192,7 @@ bool Replay::keep_instead(int64_t limit) {
   Outcome now = outcome(limit);
   bool changed = false;
   for (const int b : remade()) {
+    if (*work_ < 0) break;
     dropped_[size_t(b)] = 0;
     const Outcome then = outcome(limit);
     if (then.excess < now.excess || (then.excess == now.excess && then.cost < now.cost)) {
@@ -176,15 +215,15 @@ bool Replay::fit(int64_t limit) {
     const double gain = now.excess - then.excess;
     return gain <= 0 ? kUseless : std::max(1e-9, then.cost - now.cost) / gain;
   };
-  for (int turn = 0; turn < kMostTurns; ++turn) {
+  for (int turn = 0; turn < kMostTurns && *work_ > 0; ++turn) {
     std::vector<Move> moves;
     for (size_t b = 0; b < dropped_.size(); ++b) {
-      if (dropped_[b] || late_from_[b] < 0) continue;
+      if (dropped_[b] || !droppable_[b] || *work_ < 0) continue;
       if (const double score = score_of(int(b)); score < kUseless) moves.push_back({int(b), score});
     }
     std::make_heap(moves.begin(), moves.end(), worse);
     const double before = now.excess;
-    while (now.peak > limit && !moves.empty()) {
+    while (now.peak > limit && !moves.empty() && *work_ > 0) {
       // The best by its last known score is scored anew; if it is still the best it is made.
       std::pop_heap(moves.begin(), moves.end(), worse);
       Move& m = moves.back();
@@ -208,36 +247,33 @@ bool Replay::fit(int64_t limit) {
   return false;
 }
 
-void Replay::keep_narrow() {
+void Replay::keep_narrow(int spacing) {
   // Bytes that early readers behind each step need from before it.
   std::vector<int64_t> crossing(problem_.steps.size() + 1, 0);
-  auto last_early = [&](size_t b) {
-    int last = problem_.blocks[b].maker;
-    for (const int u : uses_[b])
-      if (late_from_[b] < 0 || u < late_from_[b]) last = u;
-    return last;
-  };
   int end = 0;  // where early uses of droppable blocks end
   for (size_t b = 0; b < uses_.size(); ++b) {
-    const int last = last_early(b);
+    const int last = last_early_[b];
     crossing[size_t(problem_.blocks[b].maker)] += problem_.blocks[b].bytes;
     crossing[size_t(last)] -= problem_.blocks[b].bytes;
     if (late_from_[b] >= 0) end = std::max(end, last);
   }
   for (size_t i = 1; i < crossing.size(); ++i) crossing[i] += crossing[i - 1];
   std::vector<uint8_t> narrow(crossing.size(), 0);
+  int last_narrow = -spacing;
   for (int i = 0; i < end; ++i) {
-    bool least = true;
+    bool least = i - last_narrow >= spacing;
     for (int k = std::max(0, i - kNarrowWindow); k <= std::min(end, i + kNarrowWindow) && least; ++k)
       least = crossing[size_t(i)] <= crossing[size_t(k)];
-    narrow[size_t(i)] = least;
+    if (!least) continue;
+    narrow[size_t(i)] = 1;
+    last_narrow = i;
   }
   std::vector<int> before(narrow.size() + 1, 0);
   for (size_t i = 0; i < narrow.size(); ++i) before[i + 1] = before[i] + narrow[i];
   for (size_t b = 0; b < uses_.size(); ++b) {
-    if (late_from_[b] < 0) continue;
+    if (!droppable_[b]) continue;
     const int maker = problem_.blocks[b].maker;
-    dropped_[b] = before[size_t(last_early(b))] == before[size_t(maker)];
+    dropped_[b] = before[size_t(last_early_[b])] == before[size_t(maker)];
   }
 }
 
@@ -245,6 +281,7 @@ void Replay::keep_more(int64_t limit) {
   Outcome now = outcome(limit);
   std::vector<Move> moves;
   for (const int b : remade()) {
+    if (*work_ < 0) break;
     dropped_[size_t(b)] = 0;
     const Outcome then = outcome(limit);
     dropped_[size_t(b)] = 1;
@@ -254,6 +291,7 @@ void Replay::keep_more(int64_t limit) {
   std::stable_sort(moves.begin(), moves.end(),
                    [](const Move& a, const Move& b) { return a.score < b.score; });
   for (const Move& m : moves) {
+    if (*work_ < 0) break;
     dropped_[size_t(m.block)] = 0;
     const Outcome then = outcome(limit);
     if (then.peak <= limit && then.cost < now.cost) now = then;

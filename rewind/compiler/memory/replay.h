@@ -16,13 +16,19 @@ struct PlannedRun {
 
 class Replay {
  public:
-  explicit Replay(const PlanProblem& problem);
+  // Which readers of a block are late: those behind its longest gap, or those behind the fullest step.
+  enum class Late : uint8_t { kLongestGap, kFullestStep };
+  // `work` is what its searches may still cost, in steps looked at; they end early when it is used up.
+  Replay(const PlanProblem& problem, Late late, int64_t* work);
 
   // Drops blocks until no moment needs more than `limit` bytes; false when that leads nowhere. Starts from
   // the choice of the last call, so ask for ever less.
   bool fit(int64_t limit);
-  // Keeps only what crosses the narrow places between the early uses, as a start for tight limits.
-  void keep_narrow();
+  // Keeps only what crosses the narrow places between the early uses, one place in `spacing` steps at most,
+  // as a start for tight limits.
+  void keep_narrow(int spacing);
+  // The most that is alive at once.
+  int64_t peak() { return outcome(0).peak; }
   // Keeps again what there is room for.
   void keep_more(int64_t limit);
   // The runs in order.
@@ -49,12 +55,17 @@ class Replay {
   void remake(int block, int step);
   void place(int step, bool again);
   bool may_run(int step, int now) const;
+  int fullest_step() const;
+  int behind_longest_gap(size_t block) const;
   std::vector<int> remade() const;
   bool keep_instead(int64_t limit);
 
   const PlanProblem& problem_;
+  int64_t* work_;
   std::vector<std::vector<int>> uses_;  // by block: steps that read it
-  std::vector<int> late_from_;          // by block: the first reader behind its longest gap; -1 for none
+  std::vector<int> late_from_;          // by block: the first late reader; -1 for none
+  std::vector<int> last_early_;         // by block: its last reader before the late ones, or its maker
+  std::vector<uint8_t> droppable_;      // by block
   std::vector<uint8_t> dropped_;        // by block
   // Of the outcome being computed.
   std::vector<Life> lives_;

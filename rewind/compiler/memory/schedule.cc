@@ -6,6 +6,7 @@
 namespace rw {
 namespace {
 
+constexpr int64_t kEvaluationWork = 40;
 constexpr int kMostMakes = 48;  // second runs that one gap may ask for
 constexpr int kRoundsWithoutGain = 12;
 constexpr double kJoinCost = 0.01;  // of one more output of a run that is there
@@ -323,13 +324,15 @@ void Schedule::apply(int version, int user, const Remake& remake) {
   move_users(version, have.back().second, pos_[size_t(user)]);
 }
 
-bool Schedule::fit(int64_t limit) {
+bool Schedule::fit(int64_t limit, int64_t* work) {
   double best_excess = std::numeric_limits<double>::max();
   int stale = 0;
   const size_t most_runs = 8 * problem_->steps.size() + 64;
   for (;;) {
     refresh(limit);
     if (peak_ <= limit) return true;
+    *work -= int64_t(order_.size());
+    if (*work < 0) return false;
     double excess = 0;
     for (const int64_t l : live_) excess += double(std::max<int64_t>(0, l - limit));
     if (excess < best_excess * 0.9995) best_excess = excess, stale = 0;
@@ -361,6 +364,7 @@ bool Schedule::fit(int64_t limit) {
     for (const Candidate& g : gaps) {
       if (candidates.size() >= batch && g.score > candidates[batch - 1].score) break;
       double score = 0;
+      *work -= kEvaluationWork;
       if (!evaluate(g.version, g.user, &remake, &score)) continue;
       const Candidate c{g.version, g.user, score};
       candidates.insert(std::upper_bound(candidates.begin(), candidates.end(), c, by_score), c);
@@ -371,6 +375,7 @@ bool Schedule::fit(int64_t limit) {
       const Candidate& c = candidates[i];
       double score = 0;
       if (i > 0) {
+        *work -= int64_t(order_.size());
         refresh(limit);
         if (peak_ <= limit) return true;
       }

@@ -29,9 +29,9 @@ class Schedule {
   // These runs in this order; each reads the last version of a block before it.
   Schedule(const PlanProblem& problem, const std::vector<PlannedRun>& runs);
 
-  // Runs steps again until no moment needs more than `limit` bytes. False when it finds no way; the schedule
-  // is then good for nothing.
-  bool fit(int64_t limit);
+  // Runs steps again until no moment needs more than `limit` bytes. False when it finds no way, or `work`
+  // (steps looked at) is used up; the schedule is then good for nothing.
+  bool fit(int64_t limit, int64_t* work);
   // The same with fewer second runs, where there is room to keep their results after all.
   void merge(int64_t limit);
 
