@@ -23,9 +23,11 @@ struct Pass {
   Graph (*run)(const Graph&);
 };
 
+Graph redraw_regions(const Graph& g) { return redraw(g); }
+
 constexpr Pass kPasses[] = {
     {"prune", prune},
-    {"redraw", [](const Graph& g) { return redraw(g); }},
+    {"redraw", redraw_regions},
     {"fold_constants", fold_constants},
     {"simplify", simplify},
     {"shape_matmuls", shape_matmuls},
@@ -102,7 +104,9 @@ Optimised optimise(const Graph& traced, std::span<const Shape> arguments, int64_
   for (const Pass& pass : kPasses) {
     const bool native = pass.run == fuse || pass.run == fuse_epilogues;
     if (native && !loop::has_native_code()) continue;  // kernels one by one are faster then
-    stage(pass.name, pass.run);
+    if (pass.run == redraw_regions && (report || budget > 0))
+      stage(pass.name, [](const Graph& g) { return redraw(g, {}, true); });
+    else stage(pass.name, pass.run);
   }
   if (!report && budget == 0) return {std::move(graph), nullptr};
   const auto start = Clock::now();

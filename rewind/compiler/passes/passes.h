@@ -15,8 +15,9 @@ Graph inline_calls(const Graph& graph);
 bool has_calls(const Graph& graph);
 // Only what an output or an effect needs.
 Graph prune(const Graph& graph);
-// Random draws that regions read are made again there. `marks`: places between nodes, which are moved along.
-Graph redraw(const Graph& graph, std::span<size_t> marks = {});
+// Random draws that regions read are made again there; with `all`, every draw is one that can be. `marks`:
+// places between nodes, which are moved along.
+Graph redraw(const Graph& graph, std::span<size_t> marks = {}, bool all = false);
 // Small values that are known become constants.
 Graph fold_constants(const Graph& graph);
 // Of nodes that compute the same, one.

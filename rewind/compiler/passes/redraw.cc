@@ -1,6 +1,6 @@
 // A random op that a region reads is cut in two: an effect that advances the stream, and a pure draw from
 // where it stood, which each region makes for itself. The region then keeps a counter alive instead of the
-// draw.
+// draw. Under a budget every random op is cut so: its draw can then be made again.
 #include <map>
 
 #include "rewind/compiler/passes/passes.h"
@@ -27,9 +27,10 @@ struct Stream {
 
 }  // namespace
 
-Graph redraw(const Graph& from, std::span<size_t> marks) {
+Graph redraw(const Graph& from, std::span<size_t> marks, bool all) {
   std::map<ValueId, Stream> streams;  // by the value drawn
   for (const Node& n : from.nodes()) {
+    if (all && keyed_form(*n.op)) streams.emplace(n.outputs[0], Stream());
     for (const ValueId v : n.inputs) {
       const Node* maker = from.producer(v);
       if (maker && maker->region != n.region && keyed_form(*maker->op)) streams.emplace(v, Stream());
