@@ -143,7 +143,8 @@ class Function {
     return concrete_for(detail::as_argument(std::forward<A>(args))...);
   }
 
-  // What a call with these arguments does with memory. Traces and compiles, runs nothing.
+  // What a call with these arguments does with memory. Traces and plans; the function itself does not run
+  // (kernels may, once each on zeros, to say what scratch memory they take).
   template <class... A>
   MemoryReport memory_plan(A&&... args) const {
     TensorList tensors;

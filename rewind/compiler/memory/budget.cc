@@ -5,6 +5,7 @@
 
 #include "rewind/base/call_site.h"
 #include "rewind/base/error.h"
+#include "rewind/base/readable.h"
 #include "rewind/compiler/memory/frontier.h"
 #include "rewind/device/memory_budget.h"
 
@@ -104,16 +105,6 @@ std::string names_of_largest(const Graph& g, const Frontier& frontier) {
 }
 
 }  // namespace
-
-std::string readable_bytes(int64_t bytes) {
-  static constexpr const char* kUnits[] = {"bytes", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
-  auto value = double(bytes);
-  int u = 0;
-  for (; value >= 1024 && u < 6; ++u) value /= 1024;
-  char text[48];
-  snprintf(text, sizeof text, u ? "%.2f %s" : "%.0f %s", value, kUnits[u]);
-  return text;
-}
 
 std::shared_ptr<const MemoryReport> keep_budget(Graph* graph, int64_t budget) {
   const std::shared_ptr<const Frontier> frontier = memory_frontier(*graph);

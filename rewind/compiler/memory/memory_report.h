@@ -37,7 +37,4 @@ struct MemoryReport {
   std::string to_string() const;
 };
 
-// "12.5 MiB"
-std::string readable_bytes(int64_t bytes);
-
 }  // namespace rw

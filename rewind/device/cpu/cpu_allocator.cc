@@ -9,6 +9,7 @@
 #include <string>
 
 #include "rewind/base/error.h"
+#include "rewind/base/readable.h"
 #include "rewind/device/memory_budget.h"
 
 namespace rw {
@@ -32,15 +33,7 @@ int64_t machine_memory() {
   return limit;
 }
 
-std::string readable(int64_t bytes) {
-  const char* units[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
-  auto value = double(bytes);
-  int u = 0;
-  for (; value >= 1024 && u < 6; ++u) value /= 1024;
-  char text[32];
-  snprintf(text, sizeof text, u ? "%.1f %s" : "%.0f %s", value, units[u]);
-  return text;
-}
+std::string readable(int64_t bytes) { return readable_bytes(bytes, 1); }
 
 // Blocks that one thread freed and will take again without a lock. `gone` marks a thread that is ending:
 // objects destroyed after its cache go to the shared lists.

@@ -4,32 +4,18 @@
 
 #include "rewind/base/math/exp_log.h"
 #include "rewind/kernel/cpu/isa/isa.h"
+#include "rewind/kernel/cpu/isa/vectors.h"
 
 namespace rw::RW_ISA {
 namespace {
 
-#if defined(__AVX512F__)
-constexpr int kVectorBytes = 64, kRows = 8;
-#elif defined(__AVX2__)
-constexpr int kVectorBytes = 32, kRows = 6;
-#else
-constexpr int kVectorBytes = 16, kRows = 4;
-#endif
+constexpr int kRows = kVectorBytes == 64 ? 8 : kVectorBytes == 32 ? 6 : 4;
 constexpr int kVectors = 2;  // across a tile
-constexpr int kLanes = kVectorBytes / int(sizeof(float));
+constexpr int kLanes = kLanesOf<float>;
 constexpr int kPanel = kVectors * kLanes;
 
-using Vec [[gnu::vector_size(kVectorBytes)]] = float;
-using LooseVec [[gnu::vector_size(kVectorBytes), gnu::aligned(alignof(float)), gnu::may_alias]] = float;
-
-// Multiply-adds are fused where the instruction set can: in the tiles, and only there.
-#if defined(__clang__)
-#define RW_CONTRACT_HERE _Pragma("clang fp contract(fast)")
-#define RW_MAY_CONTRACT
-#else
-#define RW_CONTRACT_HERE
-#define RW_MAY_CONTRACT __attribute__((optimize("fp-contract=fast")))
-#endif
+using Vec = VectorOf<float>;
+using LooseVec = LooseVectorOf<float>;
 
 void pack(const float* x, int64_t row_step, int64_t column_step, int64_t rows, int64_t columns,
           float* __restrict out) {

@@ -3,17 +3,12 @@
 // with zeros past the edge.
 #include "rewind/base/dispatch.h"
 #include "rewind/kernel/cpu/isa/isa.h"
+#include "rewind/kernel/cpu/isa/vectors.h"
 
 namespace rw::RW_ISA {
 namespace {
 
-#if defined(__AVX512F__)
-constexpr int kVectorBytes = 64, kRows = 8;
-#elif defined(__AVX2__)
-constexpr int kVectorBytes = 32, kRows = 6;
-#else
-constexpr int kVectorBytes = 16, kRows = 4;
-#endif
+constexpr int kRows = kVectorBytes == 64 ? 8 : kVectorBytes == 32 ? 6 : 4;
 constexpr int kVectors = 2;  // across a tile
 
 // Narrow integers are computed modulo 2^32, 16-bit floats in float.
@@ -22,13 +17,7 @@ using Acc = std::conditional_t<is_float_element<T>, Compute<T>,
                                std::conditional_t<sizeof(T) == 8, uint64_t, uint32_t>>;
 
 template <class A>
-using Vec [[gnu::vector_size(kVectorBytes)]] = A;
-template <class A>
-using LooseVec [[gnu::vector_size(kVectorBytes), gnu::aligned(alignof(A)), gnu::may_alias]] = A;
-template <class A>
-constexpr int kLanes = kVectorBytes / int(sizeof(A));
-template <class A>
-constexpr int kCols = kLanes<A> * kVectors;
+constexpr int kCols = kLanesOf<A> * kVectors;
 
 template <class T>
 void pack(const void* from, int64_t step, int64_t depth_step, int64_t count, int64_t depth, int width,
@@ -52,30 +41,21 @@ void pack(const void* from, int64_t step, int64_t depth_step, int64_t count, int
   }
 }
 
-// A tile's multiply-adds are fused where the instruction set can: here, and only here, the compiler may
-// contract.
-#if defined(__clang__)
-#define RW_CONTRACT_HERE _Pragma("clang fp contract(fast)")
-#define RW_MAY_CONTRACT
-#else
-#define RW_CONTRACT_HERE
-#define RW_MAY_CONTRACT __attribute__((optimize("fp-contract=fast")))
-#endif
-
 // c (rows x cols, at most kRows x kCols) gets, or is increased or decreased by, the product of two panels.
 template <class T>
 RW_MAY_CONTRACT void tile(const void* a, const void* b, int64_t depth, void* to, int64_t ldc, int rows,
                           int cols, GemmMode mode) {
   RW_CONTRACT_HERE
   using A = Acc<T>;
-  using V = Vec<A>;
+  using V = VectorOf<A>;
   const A* __restrict x = static_cast<const A*>(a);
   const A* __restrict y = static_cast<const A*>(b);
   A* c = static_cast<A*>(to);
   V sums[kRows][kVectors] = {};
   for (int64_t p = 0; p < depth; ++p, x += kRows, y += kCols<A>) {
     V right[kVectors];
-    for (int v = 0; v < kVectors; ++v) right[v] = *reinterpret_cast<const LooseVec<A>*>(y + v * kLanes<A>);
+    for (int v = 0; v < kVectors; ++v)
+      right[v] = *reinterpret_cast<const LooseVectorOf<A>*>(y + v * kLanesOf<A>);
 #pragma GCC unroll 8
     for (int i = 0; i < kRows; ++i) {
       const V left = V{} + x[i];
@@ -88,7 +68,7 @@ RW_MAY_CONTRACT void tile(const void* a, const void* b, int64_t depth, void* to,
     for (int i = 0; i < kRows; ++i)
 #pragma GCC unroll 2
       for (int v = 0; v < kVectors; ++v) {
-        auto* at = reinterpret_cast<LooseVec<A>*>(c + i * ldc + v * kLanes<A>);
+        auto* at = reinterpret_cast<LooseVectorOf<A>*>(c + i * ldc + v * kLanesOf<A>);
         *at = mode == GemmMode::kSet   ? sums[i][v]
               : mode == GemmMode::kAdd ? V(*at) + sums[i][v]
                                        : V(*at) - sums[i][v];

@@ -3,22 +3,17 @@
 #include "rewind/kernel/cpu/isa/winograd.h"
 
 #include "rewind/kernel/cpu/isa/isa.h"
+#include "rewind/kernel/cpu/isa/vectors.h"
 
 namespace rw::RW_ISA {
 namespace {
 
-#if defined(__AVX512F__)
-constexpr int kVectorBytes = 64, kRows = 8;
-#elif defined(__AVX2__)
-constexpr int kVectorBytes = 32, kRows = 4;
-#else
-constexpr int kVectorBytes = 16, kRows = 4;
-#endif
-constexpr int kLanes = kVectorBytes / int(sizeof(float));
+constexpr int kRows = kVectorBytes == 64 ? 8 : 4;
+constexpr int kLanes = kLanesOf<float>;
 constexpr int kPanel = kWinogradPanel;
 
-using Vec [[gnu::vector_size(kVectorBytes)]] = float;
-using LooseVec [[gnu::vector_size(kVectorBytes), gnu::aligned(alignof(float)), gnu::may_alias]] = float;
+using Vec = VectorOf<float>;
+using LooseVec = LooseVectorOf<float>;
 
 template <class V>
 [[gnu::always_inline]] inline V load(const float* p) {
@@ -183,15 +178,6 @@ void filter_gradient(const float* points, int64_t point_step, float* out, int64_
                                  [=](int i, int j, V v) { store<V>(out + (i * 3 + j) * tap_step + c, v); });
   });
 }
-
-// As in gemm.cc: multiply-adds are fused here where the instruction set can.
-#if defined(__clang__)
-#define RW_CONTRACT_HERE _Pragma("clang fp contract(fast)")
-#define RW_MAY_CONTRACT
-#else
-#define RW_CONTRACT_HERE
-#define RW_MAY_CONTRACT __attribute__((optimize("fp-contract=fast")))
-#endif
 
 // kRows x (kVectors vectors) of a product; kDense: the left factor's rows are neighbours in memory.
 template <int kVectors, bool kDense>
