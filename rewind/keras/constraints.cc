@@ -1,0 +1,54 @@
+#include "rewind/keras/constraints.h"
+
+#include "rewind/base/error.h"
+#include "rewind/tensor/ops/binary.h"
+#include "rewind/tensor/ops/reduce.h"
+#include "rewind/tensor/ops/unary.h"
+
+namespace rw::keras {
+
+Constraint::Constraint(const char* name) : Constraint(constraints::get(name)) {}
+Constraint::Constraint(const std::string& name) : Constraint(constraints::get(name)) {}
+
+namespace constraints {
+namespace {
+
+constexpr double kEpsilon = 1e-7;  // keras.config.epsilon()
+
+Tensor norms_of(const Tensor& w, const std::vector<int64_t>& axis) {
+  return sqrt(reduce_sum(square(w), axis, true));
+}
+
+}  // namespace
+
+Constraint MaxNorm(const MaxNormOptions& o) {
+  return [o](const Tensor& w) {
+    const Tensor norms = norms_of(w, o.axis);
+    return w * (clip_by_value(norms, 0.0, o.max_value) / (kEpsilon + norms));
+  };
+}
+Constraint NonNeg() {
+  return [](const Tensor& w) { return maximum(w, 0.0); };
+}
+Constraint UnitNorm(const UnitNormOptions& o) {
+  return [o](const Tensor& w) { return w / (kEpsilon + norms_of(w, o.axis)); };
+}
+Constraint MinMaxNorm(const MinMaxNormOptions& o) {
+  return [o](const Tensor& w) {
+    const Tensor norms = norms_of(w, o.axis);
+    const Tensor desired = o.rate * clip_by_value(norms, o.min_value, o.max_value) + (1.0 - o.rate) * norms;
+    return w * (desired / (kEpsilon + norms));
+  };
+}
+
+Constraint get(const std::string& name) {
+  if (name == "MaxNorm" || name == "max_norm") return MaxNorm();
+  if (name == "NonNeg" || name == "non_neg") return NonNeg();
+  if (name == "UnitNorm" || name == "unit_norm") return UnitNorm();
+  if (name == "MinMaxNorm" || name == "min_max_norm") return MinMaxNorm();
+  fail_invalid("constraints.get", "there is no constraint \"" + name +
+                                      "\"; known are max_norm, non_neg, unit_norm, min_max_norm");
+}
+
+}  // namespace constraints
+}  // namespace rw::keras
