@@ -5,23 +5,17 @@
 
 #include <cmath>
 #include <cstring>
-#include <fstream>
 #include <limits>
 #include <random>
 #include <sstream>
 
 #include "rewind/base/error.h"
+#include "tests/support/goldens.h"
 
 namespace rw::format {
 namespace {
 
-std::string golden(const std::string& name) {
-  std::ifstream file(std::string(REWIND_GOLDEN_DIR) + "/graph_def/" + name, std::ios::binary);
-  EXPECT_TRUE(file.good()) << name;
-  std::stringstream all;
-  all << file.rdbuf();
-  return all.str();
-}
+std::string golden(const std::string& name) { return test::golden_bytes("graph_def/" + name); }
 
 template <class E, class F>
 std::string message_of(F&& f) {

@@ -3,13 +3,12 @@
 
 #include <cmath>
 #include <cstdlib>
-#include <fstream>
 #include <random>
-#include <sstream>
 
 #include "rewind/base/error.h"
 #include "rewind/graph/dot.h"
 #include "rewind/graph/graph_def.h"
+#include "tests/support/goldens.h"
 #include "tests/support/graph_examples.h"
 
 namespace rw {
@@ -19,12 +18,7 @@ using format::GraphDef;
 using format::NodeDef;
 using test::GraphExample;
 
-GraphDef golden_function() {
-  std::ifstream file(std::string(REWIND_GOLDEN_DIR) + "/graph_def/function.pb", std::ios::binary);
-  std::stringstream all;
-  all << file.rdbuf();
-  return format::decode<GraphDef>(all.str());
-}
+GraphDef golden_function() { return format::decode<GraphDef>(test::golden_bytes("graph_def/function.pb")); }
 
 // InternalError would be a bug of ours.
 TEST(GraphDefDamage, DamagedFilesAreTypedErrors) {

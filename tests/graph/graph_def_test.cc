@@ -4,14 +4,13 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <fstream>
 #include <functional>
-#include <sstream>
 
 #include "rewind/base/error.h"
 #include "rewind/graph/dot.h"
 #include "rewind/graph/tensor_proto.h"
 #include "rewind/op/table.h"
+#include "tests/support/goldens.h"
 #include "tests/support/graph_examples.h"
 
 namespace rw {
@@ -54,12 +53,7 @@ const NodeDef& node(const GraphDef& def, const std::string& op, int skip = 0) {
   throw NotFoundError(op);
 }
 
-GraphDef golden_function() {
-  std::ifstream file(std::string(REWIND_GOLDEN_DIR) + "/graph_def/function.pb", std::ios::binary);
-  std::stringstream all;
-  all << file.rdbuf();
-  return format::decode<GraphDef>(all.str());
-}
+GraphDef golden_function() { return format::decode<GraphDef>(test::golden_bytes("graph_def/function.pb")); }
 
 TEST(GraphDef, RoundTripsKeepNodesAndResults) {
   for (const GraphExample& e : test::graph_examples()) {

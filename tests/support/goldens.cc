@@ -3,18 +3,18 @@
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
 #include <map>
+#include <sstream>
+
+#include "rewind/base/error.h"
 
 namespace rw::test {
 namespace {
 
 std::filesystem::path directory() {
   if (const char* named = std::getenv("REWIND_GOLDEN_DIR")) return named;
-#ifdef REWIND_GOLDEN_DIR
   return REWIND_GOLDEN_DIR;
-#else
-  return std::filesystem::path(__FILE__).parent_path().parent_path() / "golden";
-#endif
 }
 
 }  // namespace
@@ -29,6 +29,14 @@ std::vector<std::string> golden_families() {
 }
 
 std::string golden_path(const std::string& family) { return (directory() / (family + ".bin")).string(); }
+
+std::string golden_bytes(const std::string& name) {
+  std::ifstream file(directory() / name, std::ios::binary);
+  if (!file.good()) throw NotFoundError((directory() / name).string());
+  std::stringstream all;
+  all << file.rdbuf();
+  return all.str();
+}
 
 const std::vector<Golden>& goldens(const std::string& family) {
   static std::map<std::string, std::vector<Golden>> kept;

@@ -12,6 +12,8 @@ namespace rw::test {
 // sources.
 std::vector<std::string> golden_families();
 std::string golden_path(const std::string& family);
+// A file below tests/golden, whole. Throws NotFoundError.
+std::string golden_bytes(const std::string& name);
 // Read once and kept.
 const std::vector<Golden>& goldens(const std::string& family);
 
