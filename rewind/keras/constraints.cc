@@ -1,9 +1,13 @@
 #include "rewind/keras/constraints.h"
 
+#include <atomic>
+#include <mutex>
+
 #include "rewind/base/error.h"
 #include "rewind/tensor/ops/binary.h"
 #include "rewind/tensor/ops/reduce.h"
 #include "rewind/tensor/ops/unary.h"
+#include "rewind/tensor/tensor_impl.h"
 
 namespace rw::keras {
 
@@ -51,4 +55,45 @@ Constraint get(const std::string& name) {
 }
 
 }  // namespace constraints
+
+// ---- of variables -----------------------------------------------------------------------------------------
+
+namespace {
+
+struct Constrained {
+  Tensor handle;
+  Constraint constraint;
+};
+struct Registry {
+  std::mutex mutex;
+  std::vector<Constrained> list;
+  std::atomic<bool> empty{true};
+};
+Registry& registry() {
+  static auto* r = new Registry;
+  return *r;
+}
+
+}  // namespace
+
+void set_constraint(const Variable& variable, const Constraint& constraint) {
+  Registry& r = registry();
+  const std::lock_guard lock(r.mutex);
+  // Entries of variables that nobody else holds go too.
+  std::erase_if(r.list, [&](const Constrained& c) {
+    return c.handle.impl() == variable.handle().impl() || c.handle.impl()->unique();
+  });
+  if (constraint) r.list.push_back({variable.handle(), constraint});
+  r.empty = r.list.empty();
+}
+
+Constraint constraint_of(const Variable& variable) {
+  Registry& r = registry();
+  if (r.empty) return {};
+  const std::lock_guard lock(r.mutex);
+  for (const Constrained& c : r.list)
+    if (c.handle.impl() == variable.handle().impl()) return c.constraint;
+  return {};
+}
+
 }  // namespace rw::keras

@@ -8,7 +8,7 @@
 #include <type_traits>
 #include <vector>
 
-#include "rewind/tensor/tensor.h"
+#include "rewind/tensor/variable.h"
 
 namespace rw::keras {
 
@@ -57,4 +57,9 @@ Constraint MinMaxNorm(const MinMaxNormOptions& options = {});
 Constraint get(const std::string& name);
 
 }  // namespace constraints
+
+// The constraint of a variable: optimizers apply it after each step. An empty one takes it away.
+void set_constraint(const Variable& variable, const Constraint& constraint);
+Constraint constraint_of(const Variable& variable);
+
 }  // namespace rw::keras

@@ -1,0 +1,62 @@
+#include "rewind/keras/layer_name.h"
+
+#include <cxxabi.h>
+
+#include <cctype>
+#include <cstdlib>
+#include <map>
+#include <mutex>
+
+namespace rw::keras {
+namespace {
+
+bool upper(char c) { return std::isupper(static_cast<unsigned char>(c)) != 0; }
+bool lower(char c) { return std::islower(static_cast<unsigned char>(c)) != 0; }
+
+struct Counters {
+  std::mutex mutex;
+  std::map<std::string, int> given;
+};
+Counters& counters() {
+  static Counters c;
+  return c;
+}
+
+}  // namespace
+
+std::string class_name_of(const std::type_info& type) {
+  int status = 0;
+  char* text = abi::__cxa_demangle(type.name(), nullptr, nullptr, &status);
+  std::string name = status == 0 ? text : type.name();
+  std::free(text);
+  if (const size_t angle = name.find('<'); angle != std::string::npos) name.resize(angle);
+  if (const size_t colon = name.rfind("::"); colon != std::string::npos) name = name.substr(colon + 2);
+  return name;
+}
+
+// A capital begins a word if a small letter stands in front of it or behind it.
+std::string to_snake_case(const std::string& class_name) {
+  std::string out;
+  for (size_t i = 0; i < class_name.size(); ++i) {
+    const bool small_behind = i + 1 < class_name.size() && lower(class_name[i + 1]);
+    if (i > 0 && upper(class_name[i]) && (small_behind || lower(class_name[i - 1]))) out += '_';
+    out += char(std::tolower(static_cast<unsigned char>(class_name[i])));
+  }
+  return out;
+}
+
+std::string auto_name(const std::string& class_name) {
+  const std::string base = to_snake_case(class_name);
+  Counters& c = counters();
+  const std::lock_guard lock(c.mutex);
+  const int number = c.given[base]++;
+  return number == 0 ? base : base + "_" + std::to_string(number);
+}
+
+void clear_session() {
+  Counters& c = counters();
+  const std::lock_guard lock(c.mutex);
+  c.given.clear();
+}
+
+}  // namespace rw::keras

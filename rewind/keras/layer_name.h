@@ -1,0 +1,18 @@
+// Names of layers: a class's own in snake_case, with a number from the second on: "dense", "dense_1".
+#pragma once
+
+#include <string>
+#include <typeinfo>
+
+namespace rw::keras {
+
+// "rw::keras::Conv2D" -> "Conv2D".
+std::string class_name_of(const std::type_info& type);
+// Keras' rule: "Conv2D" -> "conv2d", "PReLU" -> "p_re_lu", "SimpleRNN" -> "simple_rnn".
+std::string to_snake_case(const std::string& class_name);
+// The next name of this class that was not given yet.
+std::string auto_name(const std::string& class_name);
+// Names begin again at "dense".
+void clear_session();
+
+}  // namespace rw::keras

@@ -1,0 +1,74 @@
+// What an Optimizer handle points to: its variables, and the steps around the rule. For the library's own
+// files.
+#pragma once
+
+#include <map>
+#include <unordered_map>
+
+#include "rewind/keras/optimizer.h"
+
+namespace rw::keras {
+
+class Optimizer::State {
+ public:
+  State(std::shared_ptr<UpdateRule> rule, const OptimizerOptions& options);
+  virtual ~State() = default;
+
+  const std::string& name() const { return name_; }
+  bool built() const { return built_; }
+  const std::vector<Variable>& trained() const { return trained_; }
+  virtual void build(const std::vector<Variable>& variables);
+  virtual void apply(const std::vector<Gradient>& gradients, const std::vector<Variable>& variables);
+  virtual Tensor iterations() const;
+  virtual const Variable& counter() const { return counter_; }
+  virtual Tensor learning_rate() const;
+  virtual void set_learning_rate(const Operand& value);
+  virtual Tensor scale_loss(const Tensor& loss) const;
+  virtual void write_averages(const std::vector<Variable>& variables);
+  virtual std::vector<Variable> variables() const { return own_; }
+  void exclude_from_weight_decay(const std::vector<Variable>& variables,
+                                 const std::vector<std::string>& names);
+
+ protected:
+  Variable add_variable(const Tensor& initial, const std::string& name);
+
+ private:
+  struct Trained {
+    std::vector<Variable> slots;
+    Variable average, accumulator;
+    bool decays = true;
+  };
+  void check_options() const;
+  Variable add_slot(const Variable& reference, const Slot& slot);
+  Trained& of(const Variable& variable);
+  void update(std::vector<Gradient> gradients, const std::vector<Variable>& variables);
+  void accumulate_or_update(const std::vector<Gradient>& gradients, const std::vector<Variable>& variables);
+  std::vector<Gradient> clipped(const std::vector<Gradient>& gradients) const;
+  void decay_weights(const std::vector<Variable>& variables);
+  void move_averages();
+  bool decays(const Variable& variable) const;
+  void warn_of_missing(const std::vector<std::string>& names);
+
+  std::shared_ptr<UpdateRule> rule_;
+  OptimizerOptions options_;
+  std::string name_;
+  Variable counter_;
+  Variable rate_;  // undefined when a schedule decides
+  std::optional<LearningRateSchedule> schedule_;
+  std::vector<Variable> trained_;
+  std::unordered_map<const void*, Trained> by_id_;
+  std::vector<Variable> own_;
+  std::vector<Variable> not_decayed_;
+  std::vector<std::string> not_decayed_names_;
+  bool built_ = false;
+  bool warned_ = false;
+};
+
+// f on the values of a gradient, dense or sparse.
+template <class F>
+Gradient map_values(const Gradient& g, F f) {
+  if (const IndexedSlices* s = g.slices()) return IndexedSlices{f(s->values), s->indices, s->dense_shape};
+  return f(g.tensor());
+}
+
+}  // namespace rw::keras

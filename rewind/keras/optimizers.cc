@@ -1,0 +1,365 @@
+#include "rewind/keras/optimizers.h"
+
+#include <algorithm>
+#include <cctype>
+
+#include "rewind/base/error.h"
+#include "rewind/tensor/apply.h"
+#include "rewind/tensor/ops/binary.h"
+#include "rewind/tensor/ops/training.h"
+#include "rewind/tensor/ops/unary.h"
+#include "rewind/tensor/trace.h"
+
+namespace rw::keras {
+inline namespace optimizers {
+namespace {
+
+using Slots = std::vector<Variable>;
+
+// f of each value, summed into place: f(0) must be 0.
+template <class F>
+Tensor mapped(const Gradient& g, F f) {
+  if (const IndexedSlices* s = g.slices())
+    return convert_to_tensor(IndexedSlices{f(s->values), s->indices, s->dense_shape});
+  return f(g.tensor());
+}
+Tensor squared(const Gradient& g) {
+  return mapped(g, [](const Tensor& t) { return square(t); });
+}
+
+class SGDRule : public UpdateRule {
+ public:
+  explicit SGDRule(const SGDOptions& o) : momentum_(o.momentum), nesterov_(o.nesterov) {
+    if (!(momentum_ >= 0 && momentum_ <= 1))
+      fail_invalid("SGD", "momentum must lie in [0, 1]: it is " + std::to_string(momentum_));
+  }
+  std::string class_name() const override { return "SGD"; }
+  std::vector<std::vector<Slot>> slot_groups() const override {
+    if (momentum_ == 0) return {};
+    return {{{"momentum"}}};
+  }
+  void update(const OptimizerStep& step, const Gradient& g, const Variable& w, const Slots& slots) override {
+    const Tensor lr = step.learning_rate(w.dtype());
+    if (momentum_ != 0) {
+      resource_apply_keras_momentum(w, slots[0], lr, g.tensor(), momentum_, nesterov_);
+    } else if (const IndexedSlices* s = g.slices()) {
+      w.scatter_sub(s->indices, s->values * lr);
+    } else {
+      resource_apply_gradient_descent(w, lr, g.tensor());
+    }
+  }
+
+ private:
+  double momentum_;
+  bool nesterov_;
+};
+
+class AdamRule : public UpdateRule {
+ public:
+  AdamRule(std::string name, const AdamOptions& o) : name_(std::move(name)), o_(o) {}
+  std::string class_name() const override { return name_; }
+  std::vector<std::vector<Slot>> slot_groups() const override {
+    if (o_.amsgrad) return {{{"momentum"}, {"velocity"}}, {{"velocity_hat"}}};
+    return {{{"momentum"}, {"velocity"}}};
+  }
+  void update(const OptimizerStep& step, const Gradient& g, const Variable& w, const Slots& slots) override {
+    const DType dtype = w.dtype();
+    const Variable& m = slots[0];
+    const Variable& v = slots[1];
+    const Tensor lr = step.learning_rate(dtype);
+    const Tensor power_1 = step.power(o_.beta_1, dtype);
+    const Tensor power_2 = step.power(o_.beta_2, dtype);
+    if (!g.slices()) {
+      if (o_.amsgrad)
+        resource_apply_adam_with_amsgrad(
+            w, m, v, slots[2], {power_1, power_2, lr, o_.beta_1, o_.beta_2, o_.epsilon}, g.tensor());
+      else resource_apply_adam(w, m, v, {power_1, power_2, lr, o_.beta_1, o_.beta_2, o_.epsilon}, g.tensor());
+      return;
+    }
+    const Tensor m1 = m + (g.tensor() - m) * (1.0 - o_.beta_1);
+    const Tensor v1 = v + (squared(g) - v) * (1.0 - o_.beta_2);
+    const Tensor largest = o_.amsgrad ? maximum(slots[2], v1) : v1;
+    const Tensor alpha = lr * sqrt(1.0 - power_2) / (1.0 - power_1);
+    const Tensor w1 = w - m1 * alpha / (sqrt(largest) + o_.epsilon);
+    m.assign(m1);
+    v.assign(v1);
+    if (o_.amsgrad) slots[2].assign(largest);
+    w.assign(w1);
+  }
+
+ private:
+  std::string name_;
+  AdamOptions o_;
+};
+
+class AdamaxRule : public UpdateRule {
+ public:
+  explicit AdamaxRule(const AdamaxOptions& o) : o_(o) {}
+  std::string class_name() const override { return "Adamax"; }
+  std::vector<std::vector<Slot>> slot_groups() const override { return {{{"momentum"}, {"norm"}}}; }
+  void update(const OptimizerStep& step, const Gradient& g, const Variable& w, const Slots& slots) override {
+    const Variable& m = slots[0];
+    const Variable& u = slots[1];
+    const Tensor lr = step.learning_rate(w.dtype());
+    const Tensor power = step.power(o_.beta_1, w.dtype());
+    if (!g.slices())
+      return resource_apply_ada_max(w, m, u, power, lr, o_.beta_1, o_.beta_2, o_.epsilon, g.tensor());
+    const Tensor m1 = m + (g.tensor() - m) * (1.0 - o_.beta_1);
+    const Tensor u1 = maximum(o_.beta_2 * u, mapped(g, [](const Tensor& t) { return abs(t); }));
+    const Tensor w1 = w - lr * m1 / ((1.0 - power) * (u1 + o_.epsilon));
+    m.assign(m1);
+    u.assign(u1);
+    w.assign(w1);
+  }
+
+ private:
+  AdamaxOptions o_;
+};
+
+class NadamRule : public UpdateRule {
+ public:
+  explicit NadamRule(const NadamOptions& o) : o_(o) {}
+  std::string class_name() const override { return "Nadam"; }
+  std::vector<std::vector<Slot>> slot_groups() const override { return {{{"momentum"}, {"velocity"}}}; }
+  std::vector<Variable> build(const std::string& scope, const std::vector<Variable>& variables) override {
+    const DType dtype = variables.empty() ? float32 : variables[0].dtype();
+    product_ = Variable(scalar_tensor(1.0, dtype), {.trainable = false, .name = scope + "/u_product"});
+    return {product_};
+  }
+  void begin_step(const OptimizerStep& step) override {
+    product_.assign(product_ * momentum(step, product_.dtype(), 0));
+  }
+  void update(const OptimizerStep& step, const Gradient& g, const Variable& w, const Slots& slots) override {
+    const DType dtype = w.dtype();
+    const Variable& m = slots[0];
+    const Variable& v = slots[1];
+    const Tensor lr = step.learning_rate(dtype);
+    const Tensor now = momentum(step, dtype, 0);
+    const Tensor next = momentum(step, dtype, 1);
+    const Tensor product = product_.dtype() == dtype ? product_.value() : cast(product_, dtype);
+    const Tensor dense = g.tensor();
+    const Tensor m1 = m + (dense - m) * (1.0 - scalar_tensor(o_.beta_1, dtype));
+    const Tensor v1 = v + (squared(g) - v) * (1.0 - scalar_tensor(o_.beta_2, dtype));
+    const Tensor m_hat = next * m1 / (1.0 - product * next) + (1.0 - now) * dense / (1.0 - product);
+    const Tensor v_hat = v1 / (1.0 - step.power(o_.beta_2, dtype));
+    const Tensor w1 = w - m_hat * lr / (sqrt(v_hat) + o_.epsilon);
+    m.assign(m1);
+    v.assign(v1);
+    w.assign(w1);
+  }
+
+ private:
+  // beta_1 (1 - 0.96^t / 2)
+  Tensor momentum(const OptimizerStep& step, DType dtype, int64_t ahead) const {
+    return o_.beta_1 * (1.0 - 0.5 * step.power(0.96, dtype, ahead));
+  }
+  NadamOptions o_;
+  Variable product_;
+};
+
+class RMSpropRule : public UpdateRule {
+ public:
+  explicit RMSpropRule(const RMSpropOptions& o) : o_(o) {}
+  std::string class_name() const override { return "RMSprop"; }
+  std::vector<std::vector<Slot>> slot_groups() const override {
+    std::vector<std::vector<Slot>> groups{{{"velocity"}}};
+    if (o_.momentum > 0) groups.push_back({{"momentum"}});
+    if (o_.centered) groups.push_back({{"average_gradient"}});
+    return groups;
+  }
+  void update(const OptimizerStep& step, const Gradient& g, const Variable& w, const Slots& slots) override {
+    const Tensor lr = step.learning_rate(w.dtype());
+    const Variable& v = slots[0];
+    if (o_.momentum > 0 && !g.slices()) {
+      if (o_.centered)
+        resource_apply_centered_rms_prop(w, slots[2], v, slots[1], lr, o_.rho, o_.momentum, o_.epsilon,
+                                         g.tensor());
+      else resource_apply_rms_prop(w, v, slots[1], lr, o_.rho, o_.momentum, o_.epsilon, g.tensor());
+      return;
+    }
+    const Tensor dense = g.tensor();
+    const Tensor v1 = o_.rho * v + (1.0 - o_.rho) * squared(g);
+    Tensor mean;
+    if (o_.centered) mean = o_.rho * slots.back() + (1.0 - o_.rho) * dense;
+    Tensor delta = lr * dense / sqrt((o_.centered ? v1 - square(mean) : v1) + o_.epsilon);
+    if (o_.momentum > 0) delta = o_.momentum * slots[1] + delta;
+    const Tensor w1 = w - delta;
+    v.assign(v1);
+    if (o_.momentum > 0) slots[1].assign(delta);
+    if (o_.centered) slots.back().assign(mean);
+    w.assign(w1);
+  }
+
+ private:
+  RMSpropOptions o_;
+};
+
+class AdagradRule : public UpdateRule {
+ public:
+  explicit AdagradRule(const AdagradOptions& o) : o_(o) {}
+  std::string class_name() const override { return "Adagrad"; }
+  std::vector<std::vector<Slot>> slot_groups() const override {
+    return {{{"accumulator", o_.initial_accumulator_value}}};
+  }
+  void update(const OptimizerStep& step, const Gradient& g, const Variable& w, const Slots& slots) override {
+    const Tensor lr = step.learning_rate(w.dtype());
+    const Variable& a = slots[0];
+    if (const IndexedSlices* s = g.slices()) {
+      a.scatter_add(s->indices, square(s->values));
+      w.scatter_sub(s->indices, lr * s->values / sqrt(a.sparse_read(s->indices) + o_.epsilon));
+      return;
+    }
+    const Tensor dense = g.tensor();
+    const Tensor a1 = a + square(dense);
+    const Tensor w1 = w - lr * dense / sqrt(a1 + o_.epsilon);
+    a.assign(a1);
+    w.assign(w1);
+  }
+
+ private:
+  AdagradOptions o_;
+};
+
+class AdadeltaRule : public UpdateRule {
+ public:
+  explicit AdadeltaRule(const AdadeltaOptions& o) : o_(o) {}
+  std::string class_name() const override { return "Adadelta"; }
+  std::vector<std::vector<Slot>> slot_groups() const override {
+    return {{{"accumulated_grad"}, {"accumulated_delta_var"}}};
+  }
+  void update(const OptimizerStep& step, const Gradient& g, const Variable& w, const Slots& slots) override {
+    const Tensor lr = step.learning_rate(w.dtype());
+    const Variable& a = slots[0];
+    const Variable& b = slots[1];
+    if (!g.slices()) return resource_apply_adadelta(w, a, b, lr, o_.rho, o_.epsilon, g.tensor());
+    const Tensor squares = squared(g);
+    const Tensor a1 = o_.rho * a + (1.0 - o_.rho) * squares;
+    const Tensor ratio = sqrt(b + o_.epsilon) / sqrt(a1 + o_.epsilon);
+    const Tensor b1 = o_.rho * b + (1.0 - o_.rho) * (square(ratio) * squares);
+    const Tensor w1 = w - lr * (ratio * g.tensor());
+    a.assign(a1);
+    b.assign(b1);
+    w.assign(w1);
+  }
+
+ private:
+  AdadeltaOptions o_;
+};
+
+class FtrlRule : public UpdateRule {
+ public:
+  explicit FtrlRule(const FtrlOptions& o) : o_(o) {
+    const auto check = [](const char* what, double value) {
+      if (!(value >= 0))
+        fail_invalid("Ftrl", std::string(what) + " must not be negative: it is " + std::to_string(value));
+    };
+    check("initial_accumulator_value", o.initial_accumulator_value);
+    check("l1_regularization_strength", o.l1_regularization_strength);
+    check("l2_regularization_strength", o.l2_regularization_strength);
+    check("l2_shrinkage_regularization_strength", o.l2_shrinkage_regularization_strength);
+    if (!(o.learning_rate_power <= 0))
+      fail_invalid(
+          "Ftrl", "learning_rate_power must not be positive: it is " + std::to_string(o.learning_rate_power));
+  }
+  std::string class_name() const override { return "Ftrl"; }
+  std::vector<std::vector<Slot>> slot_groups() const override {
+    return {{{"accumulator", o_.initial_accumulator_value}, {"linear"}}};
+  }
+  void update(const OptimizerStep& step, const Gradient& g, const Variable& w, const Slots& slots) override {
+    const DType dtype = w.dtype();
+    const Variable& a = slots[0];
+    const Variable& z = slots[1];
+    const Tensor lr = step.learning_rate(dtype);
+    const Tensor l2 = o_.l2_regularization_strength + o_.beta / (2.0 * lr);
+    const auto number = [&](double value) { return scalar_tensor(value, dtype); };
+    if (!g.slices()) {
+      raw_op("ResourceApplyFtrlV2",
+             {w.handle(), a.handle(), z.handle(), g.tensor(), lr, number(o_.l1_regularization_strength), l2,
+              number(o_.l2_shrinkage_regularization_strength), number(o_.learning_rate_power)});
+      return;
+    }
+    const double power = -o_.learning_rate_power;
+    const double l1 = o_.l1_regularization_strength;
+    const Tensor a1 = a + squared(g);
+    const Tensor scale = pow(a1, number(power));
+    const Tensor z1 = z + (g.tensor() + 2.0 * o_.l2_shrinkage_regularization_strength * w) -
+                      (scale - pow(a, number(power))) / lr * w;
+    const Tensor w1 = (clip_by_value(z1, -l1, l1) - z1) / (scale / lr + 2.0 * l2);
+    a.assign(a1);
+    z.assign(z1);
+    w.assign(w1);
+  }
+
+ private:
+  FtrlOptions o_;
+};
+
+class LionRule : public UpdateRule {
+ public:
+  explicit LionRule(const LionOptions& o) : o_(o) {
+    if (!(o.beta_1 > 0 && o.beta_1 <= 1))
+      fail_invalid("Lion", "beta_1 must lie in (0, 1]: it is " + std::to_string(o.beta_1));
+  }
+  std::string class_name() const override { return "Lion"; }
+  std::vector<std::vector<Slot>> slot_groups() const override { return {{{"momentum"}}}; }
+  void update(const OptimizerStep& step, const Gradient& g, const Variable& w, const Slots& slots) override {
+    const DType dtype = w.dtype();
+    const Variable& m = slots[0];
+    const Tensor beta_1 = scalar_tensor(o_.beta_1, dtype);
+    const Tensor beta_2 = scalar_tensor(o_.beta_2, dtype);
+    const Tensor dense = g.tensor();
+    const Tensor w1 = w - step.learning_rate(dtype) * sign(m * beta_1 + dense * (1.0 - beta_1));
+    const Tensor m1 = m * beta_2 + dense * (1.0 - beta_2);
+    w.assign(w1);
+    m.assign(m1);
+  }
+
+ private:
+  LionOptions o_;
+};
+
+AdamOptions adam_arithmetic(const AdamWOptions& o) {
+  return {.beta_1 = o.beta_1, .beta_2 = o.beta_2, .epsilon = o.epsilon, .amsgrad = o.amsgrad};
+}
+
+}  // namespace
+
+SGD::SGD(const SGDOptions& o) : Optimizer(std::make_shared<SGDRule>(o), detail::common_options(o)) {}
+Adam::Adam(const AdamOptions& o)
+    : Optimizer(std::make_shared<AdamRule>("Adam", o), detail::common_options(o)) {}
+AdamW::AdamW(const AdamWOptions& o)
+    : Optimizer(std::make_shared<AdamRule>("AdamW", adam_arithmetic(o)), detail::common_options(o)) {}
+Adamax::Adamax(const AdamaxOptions& o)
+    : Optimizer(std::make_shared<AdamaxRule>(o), detail::common_options(o)) {}
+Nadam::Nadam(const NadamOptions& o) : Optimizer(std::make_shared<NadamRule>(o), detail::common_options(o)) {}
+RMSprop::RMSprop(const RMSpropOptions& o)
+    : Optimizer(std::make_shared<RMSpropRule>(o), detail::common_options(o)) {}
+Adagrad::Adagrad(const AdagradOptions& o)
+    : Optimizer(std::make_shared<AdagradRule>(o), detail::common_options(o)) {}
+Adadelta::Adadelta(const AdadeltaOptions& o)
+    : Optimizer(std::make_shared<AdadeltaRule>(o), detail::common_options(o)) {}
+Ftrl::Ftrl(const FtrlOptions& o) : Optimizer(std::make_shared<FtrlRule>(o), detail::common_options(o)) {}
+Lion::Lion(const LionOptions& o) : Optimizer(std::make_shared<LionRule>(o), detail::common_options(o)) {}
+
+Optimizer get(const std::string& name) {
+  std::string small = name;
+  std::transform(small.begin(), small.end(), small.begin(),
+                 [](unsigned char c) { return char(std::tolower(c)); });
+  if (small == "sgd") return SGD();
+  if (small == "adam") return Adam();
+  if (small == "adamw") return AdamW();
+  if (small == "adamax") return Adamax();
+  if (small == "nadam") return Nadam();
+  if (small == "rmsprop") return RMSprop();
+  if (small == "adagrad") return Adagrad();
+  if (small == "adadelta") return Adadelta();
+  if (small == "ftrl") return Ftrl();
+  if (small == "lion") return Lion();
+  fail_invalid("optimizers.get",
+               "there is no optimizer \"" + name +
+                   "\"; known are sgd, adam, adamw, adamax, nadam, rmsprop, adagrad, adadelta, "
+                   "ftrl, lion");
+}
+
+}  // namespace optimizers
+}  // namespace rw::keras
