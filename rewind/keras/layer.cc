@@ -1,0 +1,285 @@
+#include "rewind/keras/layer.h"
+
+#include <algorithm>
+#include <set>
+#include <typeinfo>
+#include <unordered_map>
+
+#include "rewind/base/error.h"
+#include "rewind/keras/call_context.h"
+#include "rewind/keras/layer_state.h"
+#include "rewind/tensor/ops/unary.h"
+
+namespace rw::keras {
+namespace {
+
+// Which weight a variable is, for those who see the variable alone.
+struct WeightTable {
+  std::mutex mutex;
+  std::unordered_map<const void*, Constraint> constraints;
+};
+WeightTable& weight_table() {
+  static WeightTable table;
+  return table;
+}
+
+void remember_object(LayerState& state, Layer* object) {
+  const std::lock_guard lock(state.mutex);
+  state.objects.push_back(object);
+}
+void forget_object(LayerState& state, const Layer* object) {
+  const std::lock_guard lock(state.mutex);
+  std::erase(state.objects, object);
+}
+
+}  // namespace
+
+Layer::Layer(const LayerOptions& options) : Layer("", options) {}
+
+Layer::Layer(std::string class_name, const LayerOptions& options) : state_(std::make_shared<LayerState>()) {
+  LayerState& s = *state_;
+  s.class_name = std::move(class_name);
+  s.name = options.name;
+  if (s.name.empty() && !s.class_name.empty()) s.name = auto_name(s.class_name);
+  s.trainable = options.trainable;
+  s.policy = options.dtype.defined() ? options.dtype : dtype_policy();
+  remember_object(s, this);
+}
+
+Layer::Layer(const Layer& other) : Module(other), state_(other.state_), built_here_(other.built_here_) {
+  other.name();  // a copy cannot ask for the class of its own object later
+  remember_object(*state_, this);
+}
+Layer::Layer(Layer&& other) noexcept : Layer(static_cast<const Layer&>(other)) {}
+
+Layer& Layer::operator=(const Layer& other) {
+  if (this == &other) return *this;
+  forget_object(*state_, this);
+  Module::operator=(other);
+  state_ = other.state_;
+  built_here_ = other.built_here_;
+  remember_object(*state_, this);
+  return *this;
+}
+
+Layer::~Layer() { forget_object(*state_, this); }
+
+std::string Layer::class_name() const {
+  if (state_->class_name.empty()) state_->class_name = class_name_of(typeid(*this));
+  return state_->class_name;
+}
+
+const std::string& Layer::name() const {
+  if (state_->name.empty()) state_->name = auto_name(class_name());
+  return state_->name;
+}
+
+bool Layer::built() const { return state_->built; }
+bool Layer::trainable() const { return state_->trainable; }
+void Layer::set_trainable(bool trainable) const {
+  find_children();
+  state_->set_trainable(trainable);
+}
+DType Layer::compute_dtype() const { return state_->policy.compute_dtype(); }
+DType Layer::variable_dtype() const { return state_->policy.variable_dtype(); }
+
+void Layer::set_input_spec(InputSpec spec) const { state_->spec = std::move(spec); }
+void Layer::set_activity_regularizer(const Regularizer& regularizer) const {
+  state_->activity_regularizer = regularizer;
+}
+void Layer::set_built() const { state_->built = true; }
+
+Tensor Layer::value_of(const Variable& weight) const {
+  if (!weight.defined()) return {};
+  const Tensor value = weight.value();
+  const bool mixed = compute_dtype() != variable_dtype();
+  return mixed && is_floating(value.dtype()) ? cast(value, compute_dtype()) : value;
+}
+
+Variable Layer::add_weight(const WeightOptions& options) {
+  LayerState& s = *state_;
+  if (s.built && next_weight_ < s.weights.size()) return s.weights[next_weight_++].variable;
+  const DType dtype = options.dtype == DType::kInvalid ? variable_dtype() : options.dtype;
+  Initializer initializer = options.initializer;
+  if (!initializer) initializer = is_floating(dtype) ? "glorot_uniform" : "zeros";
+  const CallContext* context = CallContext::current();
+  const std::string path = context ? context->path() : name();
+  const std::string own = options.name.empty() ? "variable" : options.name;
+  const OutsideTraces outside;
+  const Variable v(initializer(options.shape, dtype),
+                   {.trainable = options.trainable, .name = path + "/" + own, .dtype = dtype});
+  s.weights.push_back({v, options.regularizer, options.constraint});
+  if (options.constraint) {
+    const std::lock_guard lock(weight_table().mutex);
+    weight_table().constraints[v.id()] = options.constraint;
+  }
+  ++next_weight_;
+  return v;
+}
+
+void Layer::add_loss(const Tensor& loss) { state_->losses.push_back(loss); }
+
+std::vector<Variable> Layer::weights() const {
+  find_children();
+  std::vector<const LayerState::Weight*> trainable, all;
+  state_->collect(&trainable, &all);
+  std::vector<Variable> list;
+  for (const auto* w : all) list.push_back(w->variable);
+  return list;
+}
+
+std::vector<Variable> Layer::trainable_weights() const {
+  find_children();
+  std::vector<const LayerState::Weight*> trainable, all;
+  state_->collect(&trainable, &all);
+  std::vector<Variable> list;
+  for (const auto* w : trainable) list.push_back(w->variable);
+  return list;
+}
+
+std::vector<Variable> Layer::non_trainable_weights() const {
+  find_children();
+  std::vector<const LayerState::Weight*> trainable, all;
+  state_->collect(&trainable, &all);
+  const std::set<const LayerState::Weight*> trained(trainable.begin(), trainable.end());
+  std::vector<Variable> list;
+  for (const auto* w : all)
+    if (!trained.contains(w)) list.push_back(w->variable);
+  return list;
+}
+
+std::vector<Tensor> Layer::get_weights() const {
+  std::vector<Tensor> values;
+  for (const Variable& v : weights()) values.push_back(v.value());
+  return values;
+}
+
+void Layer::set_weights(const std::vector<Tensor>& values) const {
+  const std::vector<Variable> list = weights();
+  if (values.size() != list.size())
+    fail_invalid("set_weights", "layer \"" + name() + "\" has " + std::to_string(list.size()) +
+                                    " weights, got a list of " + std::to_string(values.size()) +
+                                    (built() ? "" : "; the layer is not built yet"));
+  for (size_t i = 0; i < list.size(); ++i)
+    if (values[i].shape() != list[i].shape())
+      fail_invalid("set_weights", "layer \"" + name() + "\": weight " + weight_path(list[i]) + " has shape " +
+                                      list[i].shape().to_string() + ", the value given has " +
+                                      values[i].shape().to_string());
+  for (size_t i = 0; i < list.size(); ++i) list[i].assign(cast(values[i], list[i].dtype()));
+}
+
+int64_t Layer::count_params() const {
+  const std::vector<Variable> list = weights();
+  if (!built() && list.empty())
+    fail_precondition("count_params", "layer \"" + name() + "\" is not built yet: call it on data, or " +
+                                          "build_for(input_shape), first");
+  int64_t count = 0;
+  for (const Variable& v : list) count += v.shape().num_elements();
+  return count;
+}
+
+std::vector<Tensor> Layer::losses() const {
+  find_children();
+  std::vector<Tensor> list;
+  std::set<const LayerState*> seen;
+  auto add = [&](auto& self, const LayerState& s) -> void {
+    if (!seen.insert(&s).second) return;
+    list.insert(list.end(), s.losses.begin(), s.losses.end());
+    for (const auto& child : s.children) self(self, *child);
+  };
+  add(add, *state_);
+  std::vector<const LayerState::Weight*> trainable, all;
+  state_->collect(&trainable, &all);
+  for (const auto* w : trainable)
+    if (w->regularizer) list.push_back(w->regularizer(w->variable.value()));
+  return list;
+}
+
+void Layer::find_children() const {
+  ChildCollector collector;
+  const_cast<Layer*>(this)->visit_members(collector);
+  auto add = [&](auto& self, const std::vector<TrackedChild>& members) -> void {
+    for (const TrackedChild& member : members) {
+      if (!member.module) continue;
+      if (const auto* layer = dynamic_cast<const Layer*>(member.module)) {
+        if (layer->state_ == state_) continue;
+        layer->name();
+        layer->find_children();
+        state_->add_child(layer->state_);
+      } else {
+        self(self, member.module->children());
+      }
+    }
+  };
+  add(add, collector.take());
+}
+
+void Layer::visit_members(ChildCollector& collector) {
+  for (LayerState::Weight& w : state_->weights) collector.members(weight_name(w.variable), w.variable);
+}
+
+std::string weight_path(const Variable& weight) {
+  const std::string& name = weight.name();
+  return name.substr(0, name.rfind(':'));
+}
+std::string weight_name(const Variable& weight) {
+  const std::string path = weight_path(weight);
+  const size_t slash = path.rfind('/');
+  return slash == std::string::npos ? path : path.substr(slash + 1);
+}
+Constraint weight_constraint(const Variable& weight) {
+  const std::lock_guard lock(weight_table().mutex);
+  const auto found = weight_table().constraints.find(weight.id());
+  return found == weight_table().constraints.end() ? Constraint() : found->second;
+}
+
+// ---- the state
+// ------------------------------------------------------------------------------------------------
+
+Layer& LayerState::object() {
+  const std::lock_guard lock(mutex);
+  if (const auto kept = shared.lock()) return *kept;
+  if (objects.empty())
+    fail_precondition(name, "the layer object is gone, and class " + class_name +
+                                " does not say how it is copied: derive it from keras::LayerOf<" + class_name +
+                                ">, or keep the object as long as its model");
+  return *objects.back();
+}
+
+void LayerState::add_child(const std::shared_ptr<LayerState>& child) {
+  if (child.get() == this || own_children) return;
+  if (std::find(children.begin(), children.end(), child) == children.end()) children.push_back(child);
+}
+
+void LayerState::clear_losses() {
+  losses.clear();
+  for (const auto& child : children) child->clear_losses();
+}
+
+void LayerState::set_trainable(bool value) {
+  trainable = value;
+  for (const auto& child : children) child->set_trainable(value);
+}
+
+void LayerState::collect(std::vector<const Weight*>* trained, std::vector<const Weight*>* all) const {
+  std::set<const void*> seen;
+  auto add = [&](auto& self, const LayerState& s, bool active) -> void {
+    active &= s.trainable;
+    for (const bool own_trainable : {true, false}) {
+      for (const Weight& w : s.weights) {
+        if (w.variable.trainable() != own_trainable || !seen.insert(w.variable.id()).second) continue;
+        all->push_back(&w);
+        if (own_trainable && active) trained->push_back(&w);
+      }
+    }
+    for (const auto& child : s.children) self(self, *child, active);
+  };
+  add(add, *this, true);
+}
+
+bool LayerState::has_unbuilt() const {
+  if (!built) return true;
+  return std::any_of(children.begin(), children.end(), [](const auto& c) { return c->has_unbuilt(); });
+}
+
+}  // namespace rw::keras

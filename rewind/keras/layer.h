@@ -1,0 +1,185 @@
+// Layer: a step of a model with weights of its own, as keras.layers.Layer. A layer is a handle: copies are
+// the same layer, with the same weights.
+//
+//   struct Scale : rw::keras::Layer {
+//     rw::Variable factor;
+//     void build(const rw::Shape& input) override {
+//       factor = add_weight({.name = "factor", .shape = {input.back()}, .initializer = "ones"});
+//     }
+//     rw::Tensor call(const rw::Tensor& x, const rw::keras::CallArgs&) override { return x * factor; }
+//   };
+//
+// Layers inside a layer are members, listed by RW_TRACK(first, second) in the order in which their weights
+// come. One that call() uses and RW_TRACK does not list is added behind them on its first call.
+// A layer is built by its first call, also inside a function: initial values are computed outside the trace.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "rewind/keras/constraints.h"
+#include "rewind/keras/dtype_policy.h"
+#include "rewind/keras/initializers.h"
+#include "rewind/keras/input_spec.h"
+#include "rewind/keras/layer_name.h"
+#include "rewind/keras/regularizers.h"
+#include "rewind/module/module.h"
+
+namespace rw::keras {
+
+class KerasTensor;
+class LayerRef;
+struct LayerState;
+
+struct CallArgs {
+  std::optional<bool> training = {};  // unset: that of the call around; false outside
+  // Of the first input, true where it counts; unset: the one that the layers before have made.
+  Tensor mask = {};
+  // Of attention.
+  Tensor attention_mask = {};
+  bool use_causal_mask = false;
+  bool return_attention_scores = false;
+  // One an input, undefined where there is none: filled in for call().
+  std::vector<Tensor> masks = {};
+
+  bool is_training() const { return training.value_or(false); }
+  Tensor mask_of(size_t input) const { return input < masks.size() ? masks[input] : Tensor(); }
+};
+
+struct LayerOptions {
+  std::string name = {};  // empty: the class's, with a number
+  bool trainable = true;
+  DTypePolicy dtype = {};
+};
+
+struct WeightOptions {
+  std::string name = {};
+  Shape shape = {};
+  Initializer initializer = {};  // glorot_uniform; zeros for integers
+  DType dtype = DType::kInvalid;
+  bool trainable = true;
+  Regularizer regularizer = {};
+  Constraint constraint = {};
+};
+
+class Layer : public Module {
+ public:
+  explicit Layer(const LayerOptions& options = {});
+  Layer(const Layer& other);
+  Layer(Layer&& other) noexcept;
+  Layer& operator=(const Layer& other);
+  ~Layer() override;
+
+  // ---- for subclasses
+  // Makes the weights, once, for inputs of this shape; sizes of batches are unknown or stand for any. The
+  // second form is for layers with several inputs.
+  virtual void build(const Shape& input) { (void)input; }
+  virtual void build_many(const std::vector<Shape>& inputs);
+  // The layer's function. The second form is for layers with several inputs or several results.
+  virtual Tensor call(const Tensor& input, const CallArgs& args);
+  virtual std::vector<Tensor> call_many(const std::vector<Tensor>& inputs, const CallArgs& args);
+  // The mask of the result; undefined: none. Asked only of layers with supports_masking().
+  virtual Tensor compute_mask(const std::vector<Tensor>& inputs, const std::vector<Tensor>& masks);
+  virtual bool supports_masking() const { return false; }
+
+  Variable add_weight(const WeightOptions& options);
+  // A term of the model's loss. The outermost call of a model forgets those of the call before.
+  void add_loss(const Tensor& loss);
+
+  // ---- calls
+  Tensor operator()(const Tensor& input, const CallArgs& args = {}) const;
+  Tensor operator()(const std::vector<Tensor>& inputs, const CallArgs& args = {}) const;
+  // All results of a layer that has several.
+  std::vector<Tensor> all(const Tensor& input, const CallArgs& args = {}) const;
+  std::vector<Tensor> all(const std::vector<Tensor>& inputs, const CallArgs& args = {}) const;
+  // The functional API: the layer becomes a step of the graph that leads to the result.
+  KerasTensor operator()(const KerasTensor& input, const CallArgs& args = {}) const;
+  KerasTensor operator()(const std::vector<KerasTensor>& inputs, const CallArgs& args = {}) const;
+  std::vector<KerasTensor> all(const KerasTensor& input, const CallArgs& args = {}) const;
+  std::vector<KerasTensor> all(const std::vector<KerasTensor>& inputs, const CallArgs& args = {}) const;
+
+  // ---- what it is
+  const std::string& name() const;
+  std::string class_name() const;
+  bool built() const;
+  bool trainable() const;
+  void set_trainable(bool trainable) const;  // of this layer and all inside
+  DType compute_dtype() const;
+  DType variable_dtype() const;
+  // Own weights, trainable ones first, then those of the layers inside; each once.
+  std::vector<Variable> weights() const;
+  std::vector<Variable> trainable_weights() const;
+  std::vector<Variable> non_trainable_weights() const;
+  std::vector<Variable> variables() const { return weights(); }
+  std::vector<Variable> trainable_variables() const { return trainable_weights(); }
+  std::vector<Variable> non_trainable_variables() const { return non_trainable_weights(); }
+  std::vector<Tensor> get_weights() const;
+  void set_weights(const std::vector<Tensor>& values) const;
+  int64_t count_params() const;
+  // Added by layers in the last call, then the penalties of the weights' regularizers.
+  std::vector<Tensor> losses() const;
+  // Makes the weights without a call.
+  void build_for(const Shape& input) const { build_for(std::vector<Shape>{input}); }
+  void build_for(const std::vector<Shape>& inputs) const;
+
+  // ---- for the library
+  const std::shared_ptr<LayerState>& layer_state() const { return state_; }
+  // A copy on the heap, of the same class; null where the class does not say how (see LayerOf).
+  virtual std::shared_ptr<Layer> clone() const { return nullptr; }
+  void visit_members(ChildCollector& collector) override;
+  // Tells the state of layers inside that are known now.
+  void find_children() const;
+
+ protected:
+  Layer(std::string class_name, const LayerOptions& options);
+  void set_input_spec(InputSpec spec) const;
+  void set_activity_regularizer(const Regularizer& regularizer) const;
+  // Says that there is nothing to build.
+  void set_built() const;
+  // A weight in the type in which the layer computes.
+  Tensor value_of(const Variable& weight) const;
+
+ private:
+  friend class LayerCall;
+  std::vector<Tensor> invoke(const std::vector<Tensor>& inputs, const CallArgs& args) const;
+  std::vector<KerasTensor> invoke(const std::vector<KerasTensor>& inputs, const CallArgs& args) const;
+  std::vector<Tensor> run(std::vector<Tensor> inputs, CallArgs args);
+  void build_here(const std::vector<Shape>& shapes);
+
+  std::shared_ptr<LayerState> state_;
+  bool built_here_ = false;  // this object has its variables: a copy that was made before has not
+  size_t next_weight_ = 0;   // of a build that finds the weights there
+};
+
+// The base of layers that tell their class: they are named when they are made, and a temporary can be called
+// on a KerasTensor.
+//   struct Scale : rw::keras::LayerOf<Scale> { ... };
+template <class D, class Base = Layer>
+class LayerOf : public Base {
+ public:
+  explicit LayerOf(const LayerOptions& options = {}) : Base(class_name_of(typeid(D)), options) {}
+  std::shared_ptr<Layer> clone() const override {
+    return std::make_shared<D>(static_cast<const D&>(*this));
+  }
+
+ protected:
+  LayerOf(std::string class_name, const LayerOptions& options) : Base(std::move(class_name), options) {}
+};
+
+// The options that all layers share.
+template <class O>
+LayerOptions layer_options(const O& o) {
+  return {.name = o.name, .trainable = o.trainable, .dtype = o.dtype};
+}
+
+// "dense/kernel" and "kernel" of a weight named "dense/kernel:0".
+std::string weight_path(const Variable& weight);
+std::string weight_name(const Variable& weight);
+// What add_weight was given for it; empty if it is no layer's weight.
+Constraint weight_constraint(const Variable& weight);
+
+}  // namespace rw::keras
+
+#include "rewind/keras/keras_tensor.h"

@@ -1,0 +1,166 @@
+// The way of a call: cast and check the inputs, build on first use, find training flag and masks, run, note
+// losses and masks.
+#include "rewind/base/error.h"
+#include "rewind/keras/call_context.h"
+#include "rewind/keras/functional_graph.h"
+#include "rewind/keras/layer.h"
+#include "rewind/keras/layer_state.h"
+#include "rewind/tensor/ops/binary.h"
+#include "rewind/tensor/ops/shape.h"
+#include "rewind/tensor/ops/unary.h"
+#include "rewind/tensor/trace.h"
+
+namespace rw::keras {
+namespace {
+
+std::vector<Shape> shapes_of(const std::vector<Tensor>& tensors) {
+  std::vector<Shape> shapes;
+  for (const Tensor& t : tensors) shapes.push_back(t.shape());
+  return shapes;
+}
+
+template <class T>
+const T& only_one(const Layer& layer, const std::vector<T>& results) {
+  if (results.size() != 1)
+    fail_invalid(layer.name(), "layer \"" + layer.name() + "\" gives " + std::to_string(results.size()) +
+                                   " results: call it by all(inputs)");
+  return results[0];
+}
+
+}  // namespace
+
+void Layer::build_many(const std::vector<Shape>& inputs) { build(inputs.at(0)); }
+
+Tensor Layer::call(const Tensor& input, const CallArgs& args) {
+  (void)input, (void)args;
+  fail_unimplemented(name(), "class " + class_name() + " has no call()");
+}
+
+std::vector<Tensor> Layer::call_many(const std::vector<Tensor>& inputs, const CallArgs& args) {
+  if (inputs.size() != 1)
+    fail_invalid(name(), "Layer \"" + name() + "\" expects 1 input(s), but it received " +
+                             std::to_string(inputs.size()) + " input tensors");
+  return {call(inputs[0], args)};
+}
+
+Tensor Layer::compute_mask(const std::vector<Tensor>& inputs, const std::vector<Tensor>& masks) {
+  (void)inputs;
+  return masks.empty() ? Tensor() : masks[0];
+}
+
+void Layer::build_here(const std::vector<Shape>& shapes) {
+  const OutsideTraces outside;
+  next_weight_ = 0;
+  build_many(shapes);
+  next_weight_ = state_->weights.size();
+  built_here_ = true;
+  state_->built = true;
+  find_children();
+}
+
+void Layer::build_for(const std::vector<Shape>& inputs) const {
+  name();
+  Layer& target = state_->shared.lock() ? state_->object() : const_cast<Layer&>(*this);
+  if (target.built_here_) return;
+  CallContext context;
+  const CallEntry entry(context, state_.get(), {});
+  target.build_here(inputs);
+}
+
+std::vector<Tensor> Layer::run(std::vector<Tensor> inputs, CallArgs args) {
+  name();
+  LayerState& s = *state_;
+  CallContext context;
+  if (context.outermost()) s.clear_losses();
+  const DType compute = compute_dtype();
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    args.masks.push_back(i == 0 && args.mask.defined() ? args.mask : context.mask_of(inputs[i]));
+    if (is_floating(compute) && is_floating(inputs[i].dtype()) && inputs[i].dtype() != compute)
+      inputs[i] = cast(inputs[i], compute);
+  }
+  if (!args.mask.defined() && !args.masks.empty()) args.mask = args.masks[0];
+  if (!s.spec.empty())
+    for (size_t i = 0; i < inputs.size(); ++i) s.spec.check(s.name, i, inputs[i].shape());
+  if (!context.stack().empty()) {
+    CallContext::Entry& around = context.stack().back();
+    if (!args.training) args.training = around.training;
+    around.layer->add_child(state_);
+  }
+  const CallEntry entry(context, &s, args.training);
+  if (!built_here_) {
+    build_here(shapes_of(inputs));
+    if (!s.spec.empty())
+      for (size_t i = 0; i < inputs.size(); ++i) s.spec.check(s.name, i, inputs[i].shape());
+  }
+  if (!args.training) args.training = false;
+  std::vector<Tensor> results = call_many(inputs, args);
+  s.output_shapes = shapes_of(results);
+  if (s.activity_regularizer) {
+    for (const Tensor& y : results) {
+      Tensor loss = s.activity_regularizer(y);
+      if (y.rank() > 0) loss = math::divide_no_nan(loss, cast(rw::shape(y)[0], loss.dtype()));
+      add_loss(loss);
+    }
+  }
+  if (supports_masking() && !results.empty() && !context.mask_of(results[0]).defined())
+    context.set_mask(results[0], compute_mask(inputs, args.masks));
+  return results;
+}
+
+std::vector<Tensor> Layer::invoke(const std::vector<Tensor>& inputs, const CallArgs& args) const {
+  if (const auto shared = state_->shared.lock()) return shared->run(inputs, args);
+  return const_cast<Layer*>(this)->run(inputs, args);
+}
+
+std::vector<KerasTensor> Layer::invoke(const std::vector<KerasTensor>& inputs, const CallArgs& args) const {
+  name();
+  const LayerRef layer = LayerRef::to(*this);
+  auto node = std::make_shared<GraphNode>();
+  // The layer runs once in a trace that nobody runs: it says shapes and types of the results.
+  const auto trace = Ref<Trace>::adopt(new Trace(name()));
+  {
+    const TraceScope scope(*trace);
+    std::vector<Tensor> symbols;
+    for (const KerasTensor& x : inputs) symbols.push_back(trace->add_argument(x.dtype(), x.shape()));
+    for (const Tensor& y : layer->invoke(symbols, args)) {
+      node->shapes.push_back(y.shape());
+      node->dtypes.push_back(y.dtype());
+    }
+  }
+  state_->clear_losses();
+  node->layer = layer;
+  node->inputs = inputs;
+  node->args = args;
+  node->number = state_->nodes.size();
+  state_->nodes.push_back(node);
+  std::vector<KerasTensor> results;
+  for (size_t i = 0; i < node->shapes.size(); ++i) results.push_back(KerasTensor(node, i));
+  return results;
+}
+
+Tensor Layer::operator()(const Tensor& input, const CallArgs& args) const {
+  return only_one(*this, invoke(std::vector{input}, args));
+}
+Tensor Layer::operator()(const std::vector<Tensor>& inputs, const CallArgs& args) const {
+  return only_one(*this, invoke(inputs, args));
+}
+std::vector<Tensor> Layer::all(const Tensor& input, const CallArgs& args) const {
+  return invoke(std::vector{input}, args);
+}
+std::vector<Tensor> Layer::all(const std::vector<Tensor>& inputs, const CallArgs& args) const {
+  return invoke(inputs, args);
+}
+KerasTensor Layer::operator()(const KerasTensor& input, const CallArgs& args) const {
+  return only_one(*this, invoke(std::vector{input}, args));
+}
+KerasTensor Layer::operator()(const std::vector<KerasTensor>& inputs, const CallArgs& args) const {
+  return only_one(*this, invoke(inputs, args));
+}
+std::vector<KerasTensor> Layer::all(const KerasTensor& input, const CallArgs& args) const {
+  return invoke(std::vector{input}, args);
+}
+std::vector<KerasTensor> Layer::all(const std::vector<KerasTensor>& inputs, const CallArgs& args) const {
+  return invoke(inputs, args);
+}
+
+}  // namespace rw::keras

@@ -1,0 +1,46 @@
+// What the copies of a layer share.
+#pragma once
+
+#include <mutex>
+
+#include "rewind/keras/layer.h"
+
+namespace rw::keras {
+
+struct GraphNode;
+
+struct LayerState {
+  struct Weight {
+    Variable variable;
+    Regularizer regularizer;
+    Constraint constraint;
+  };
+  std::string name;
+  std::string class_name;  // empty: asked of the object when it is needed first
+  bool built = false;
+  bool trainable = true;
+  DTypePolicy policy;
+  InputSpec spec;
+  Regularizer activity_regularizer;
+  std::vector<Weight> weights;                         // in the order of add_weight
+  std::vector<std::shared_ptr<LayerState>> children;   // layers inside
+  bool own_children = false;                           // a model that knows its layers: calls add none
+  std::vector<Tensor> losses;                          // of the last call
+  std::vector<std::weak_ptr<GraphNode>> nodes;         // symbolic calls
+  std::vector<Shape> output_shapes;                    // of the last call
+
+  // Objects that can run the layer: the one that models share, and the user's own.
+  std::mutex mutex;
+  std::weak_ptr<Layer> shared;
+  std::vector<Layer*> objects;
+  // Throws FailedPreconditionError if there is none any more.
+  Layer& object();
+
+  void add_child(const std::shared_ptr<LayerState>& child);
+  void clear_losses();
+  void set_trainable(bool value);
+  void collect(std::vector<const Weight*>* trainable, std::vector<const Weight*>* all) const;
+  bool has_unbuilt() const;
+};
+
+}  // namespace rw::keras

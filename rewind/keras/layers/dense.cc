@@ -1,0 +1,42 @@
+#include "rewind/keras/layers/dense.h"
+
+#include "rewind/base/error.h"
+#include "rewind/tensor/ops/binary.h"
+#include "rewind/tensor/ops/matmul.h"
+
+namespace rw::keras {
+
+Dense::Dense(int64_t units, const DenseOptions& options)
+    : LayerOf(layer_options(options)), units_(units), options_(options) {
+  if (units <= 0)
+    fail_invalid("Dense", "units must be a positive number: got " + std::to_string(units));
+  set_input_spec({.min_ndim = 2});
+  set_activity_regularizer(options.activity_regularizer);
+}
+
+void Dense::build(const Shape& input) {
+  if (input.back() < 0)
+    fail_invalid(name(), "the last axis of the input of layer \"" + name() +
+                             "\" must have a known size: its shape is " + input.to_string());
+  kernel_ = add_weight({.name = "kernel",
+                        .shape = {input.back(), units_},
+                        .initializer = options_.kernel_initializer,
+                        .regularizer = options_.kernel_regularizer,
+                        .constraint = options_.kernel_constraint});
+  if (options_.use_bias)
+    bias_ = add_weight({.name = "bias",
+                        .shape = {units_},
+                        .initializer = options_.bias_initializer,
+                        .regularizer = options_.bias_regularizer,
+                        .constraint = options_.bias_constraint});
+  set_input_spec({.min_ndim = 2, .axes = {{-1, input.back()}}});
+}
+
+Tensor Dense::call(const Tensor& x, const CallArgs&) {
+  const Tensor kernel = value_of(kernel_);
+  Tensor y = x.rank() == 2 ? matmul(x, kernel) : tensordot(x, kernel, 1);
+  if (bias_.defined()) y = y + value_of(bias_);
+  return options_.activation(y);
+}
+
+}  // namespace rw::keras

@@ -1,0 +1,95 @@
+#include "rewind/keras/model.h"
+
+#include <algorithm>
+
+#include "rewind/base/error.h"
+#include "rewind/keras/call_context.h"
+#include "rewind/keras/functional_graph.h"
+#include "rewind/keras/layer_state.h"
+#include "rewind/keras/operation.h"
+#include "rewind/tensor/ops/shape.h"
+
+namespace rw::keras {
+namespace {
+
+// Inputs as a functional model takes them: a last axis of size 1 may be left out or too many.
+Tensor fitted(const Tensor& x, const KerasTensor& like, const std::string& model) {
+  const Shape& want = like.shape();
+  const Shape& have = x.shape();
+  if (!have.has_rank() || have.compatible_with(want)) return x;
+  if (have.rank() + 1 == want.rank() && want.back() == 1) return expand_dims(x, -1);
+  if (have.rank() == want.rank() + 1 && have.back() == 1) return squeeze(x, {-1});
+  // The batch size that a model was built with is no promise.
+  Shape open = want;
+  if (open.rank() > 0) open.set(0, Shape::kUnknown);
+  if (have.compatible_with(open)) return x;
+  fail_invalid(model, "Input \"" + like.name() + "\" of model \"" + model +
+                          "\" is incompatible with it: expected shape " + want.to_string() +
+                          ", but received input with shape " + have.to_string());
+}
+
+}  // namespace
+
+Model::Model(const LayerOptions& options) : Layer(options) {}
+Model::Model(std::string class_name, const LayerOptions& options) : Layer(std::move(class_name), options) {}
+
+Model::Model(const KerasTensors& inputs, const KerasTensors& outputs, const LayerOptions& options)
+    : Layer("Functional", options),
+      graph_(std::make_shared<FunctionalGraph>(inputs.list(), outputs.list())) {
+  LayerState& s = *layer_state();
+  for (const LayerRef& l : graph_->operations()) s.add_child(l.state());
+  s.own_children = true;
+  set_built();
+}
+
+std::shared_ptr<Layer> Model::clone() const {
+  return typeid(*this) == typeid(Model) ? std::make_shared<Model>(*this) : nullptr;
+}
+
+std::vector<Tensor> Model::call_many(const std::vector<Tensor>& inputs, const CallArgs& args) {
+  const FunctionalGraph* g = graph();
+  if (!g) return Layer::call_many(inputs, args);
+  if (inputs.size() != g->inputs().size())
+    fail_invalid(name(), "Model \"" + name() + "\" expects " + std::to_string(g->inputs().size()) +
+                             " input(s), but it received " + std::to_string(inputs.size()) + " input tensors");
+  std::vector<Tensor> taken;
+  CallContext context;
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    taken.push_back(fitted(inputs[i], g->inputs()[i], name()));
+    context.set_mask(taken.back(), args.mask_of(i));
+  }
+  return g->run(taken, args);
+}
+
+// The layers inside have said it for the results.
+Tensor Model::compute_mask(const std::vector<Tensor>&, const std::vector<Tensor>&) { return {}; }
+
+std::vector<LayerRef> Model::layers() const {
+  std::vector<LayerRef> list;
+  if (const FunctionalGraph* g = graph()) {
+    for (const LayerRef& l : g->operations())
+      if (!dynamic_cast<const Operation*>(&*l)) list.push_back(l);
+    return list;
+  }
+  find_children();
+  for (const auto& child : layer_state()->children) list.push_back(LayerRef::to(child->object()));
+  return list;
+}
+
+LayerRef Model::get_layer(const std::string& name) const {
+  std::string all;
+  for (const LayerRef& l : layers()) {
+    if (l->name() == name) return l;
+    all += (all.empty() ? "" : ", ") + l->name();
+  }
+  fail_not_found("get_layer", "No such layer: " + name + ". Existing layers are: " + all);
+}
+
+std::vector<KerasTensor> Model::inputs() const {
+  return graph() ? graph()->inputs() : std::vector<KerasTensor>();
+}
+std::vector<KerasTensor> Model::outputs() const {
+  return graph() ? graph()->outputs() : std::vector<KerasTensor>();
+}
+
+}  // namespace rw::keras

@@ -1,0 +1,88 @@
+#include "rewind/keras/sequential.h"
+
+#include "rewind/base/error.h"
+#include "rewind/keras/call_context.h"
+#include "rewind/keras/functional_graph.h"
+#include "rewind/keras/layer_state.h"
+#include "rewind/keras/layers/input_layer.h"
+
+namespace rw::keras {
+
+struct Sequential::Chain {
+  LayerRef input;  // defined: the shape is known
+  std::vector<LayerRef> layers;
+  std::shared_ptr<const FunctionalGraph> graph;
+};
+
+Sequential::Sequential(std::initializer_list<LayerRef> layers, const LayerOptions& options)
+    : Sequential(std::vector<LayerRef>(layers), options) {}
+
+Sequential::Sequential(const std::vector<LayerRef>& layers, const LayerOptions& options)
+    : LayerOf(options), chain_(std::make_shared<Chain>()) {
+  for (const LayerRef& l : layers) {
+    if (dynamic_cast<const InputLayer*>(&*l) && chain_->layers.empty()) chain_->input = l;
+    else chain_->layers.push_back(l);
+  }
+  rebuild();
+}
+
+void Sequential::rebuild() {
+  LayerState& s = *layer_state();
+  s.own_children = false;
+  s.children.clear();
+  for (const LayerRef& l : chain_->layers) {
+    for (const auto& other : s.children)
+      if (other->name == l->name() && other != l.state())
+        fail_invalid(name(), "All layers added to a Sequential model should have unique names. Name \"" +
+                                 l->name() + "\" is already the name of a layer in this model");
+    s.add_child(l.state());
+  }
+  s.own_children = true;
+  s.built = false;
+  chain_->graph = nullptr;
+  if (chain_->input.defined() && !chain_->layers.empty()) {
+    const Shape shape = dynamic_cast<const InputLayer&>(*chain_->input).batch_shape();
+    CallContext context;
+    const CallEntry entry(context, &s, {});
+    build(shape);
+    s.built = true;
+  }
+}
+
+void Sequential::add(const LayerRef& layer) {
+  if (dynamic_cast<const InputLayer*>(&*layer)) {
+    if (chain_->input.defined() || !chain_->layers.empty())
+      fail_invalid(name(), "an Input can only be the first layer of a Sequential model");
+    chain_->input = layer;
+  } else {
+    chain_->layers.push_back(layer);
+  }
+  rebuild();
+}
+
+void Sequential::pop() {
+  if (chain_->layers.empty()) fail_invalid(name(), "There are no layers in the model.");
+  chain_->layers.pop_back();
+  rebuild();
+}
+
+std::vector<LayerRef> Sequential::layers() const { return chain_->layers; }
+const FunctionalGraph* Sequential::graph() const { return chain_->graph.get(); }
+
+void Sequential::build(const Shape& input) {
+  if (chain_->graph) return;
+  if (chain_->layers.empty())
+    fail_invalid(name(), "Sequential model " + name() +
+                             " cannot be built because it has no layers. Call `model.add(layer)`.");
+  if (!chain_->input.defined()) {
+    const DType dtype = chain_->layers[0]->compute_dtype();
+    chain_->input = InputLayer(input, {.dtype = dtype});
+  }
+  const KerasTensor first = dynamic_cast<const InputLayer&>(*chain_->input).output();
+  KerasTensor x = first;
+  for (const LayerRef& l : chain_->layers) x = (*l)(x);
+  auto_name("Functional");  // the graph takes a name, as in Keras
+  chain_->graph = std::make_shared<FunctionalGraph>(std::vector{first}, std::vector{x});
+}
+
+}  // namespace rw::keras
