@@ -22,8 +22,9 @@ DTypePolicy::DTypePolicy(const char* name) {
   variable_ = mixed ? DType::kFloat32 : compute_;
   const bool sixteen_bits = compute_ == DType::kBfloat16 || compute_ == DType::kFloat16;
   if (compute_ == DType::kInvalid || (mixed && !sixteen_bits))
-    fail_invalid("DTypePolicy", "\"" + std::string(text) +
-                                    "\" is no policy: use the name of a dtype, mixed_bfloat16 or mixed_float16");
+    fail_invalid("DTypePolicy",
+                 "\"" + std::string(text) +
+                     "\" is no policy: use the name of a dtype, mixed_bfloat16 or mixed_float16");
 }
 
 std::string DTypePolicy::name() const {

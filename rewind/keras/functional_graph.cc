@@ -17,8 +17,8 @@ using NodeRef = std::shared_ptr<GraphNode>;
 struct Search {
   const std::vector<KerasTensor>& inputs;
   std::unordered_set<const GraphNode*> seen;
-  std::vector<NodeRef> ordered;                                // inputs first
-  std::unordered_map<const LayerState*, size_t> first_seen;    // operations in the order of the search
+  std::vector<NodeRef> ordered;                              // inputs first
+  std::unordered_map<const LayerState*, size_t> first_seen;  // operations in the order of the search
 
   // Without recursion: graphs may be some thousand layers deep.
   void visit(const KerasTensor& output) {
@@ -31,7 +31,8 @@ struct Search {
       Step& step = stack.back();
       const NodeRef node = step.tensor.node();
       if (step.next == 0) {
-        const bool outside = !node->is_input() && std::find(inputs.begin(), inputs.end(), step.tensor) != inputs.end();
+        const bool outside =
+            !node->is_input() && std::find(inputs.begin(), inputs.end(), step.tensor) != inputs.end();
         if (outside || !seen.insert(node.get()).second) {
           stack.pop_back();
           continue;
@@ -127,7 +128,8 @@ FunctionalGraph::FunctionalGraph(std::vector<KerasTensor> inputs, std::vector<Ke
 
 std::vector<Tensor> FunctionalGraph::run(const std::vector<Tensor>& inputs, const CallArgs& args) const {
   std::map<std::pair<const GraphNode*, size_t>, Tensor> values;
-  for (size_t i = 0; i < inputs_.size(); ++i) values[{inputs_[i].node().get(), inputs_[i].index()}] = inputs[i];
+  for (size_t i = 0; i < inputs_.size(); ++i)
+    values[{inputs_[i].node().get(), inputs_[i].index()}] = inputs[i];
   for (const auto& level : by_depth_) {
     for (const auto& n : level) {
       if (n->is_input()) continue;

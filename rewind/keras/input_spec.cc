@@ -10,8 +10,8 @@ void InputSpec::check(const std::string& layer, size_t input, const Shape& shape
     fail_invalid(layer, "Input " + std::to_string(input) + " of layer \"" + layer +
                             "\" is incompatible with the layer: expected " + expected);
   };
-  const std::string found = ", found ndim=" + std::to_string(shape.rank()) +
-                            ". Full shape received: " + shape.to_string();
+  const std::string found =
+      ", found ndim=" + std::to_string(shape.rank()) + ". Full shape received: " + shape.to_string();
   if (ndim >= 0 && shape.rank() != ndim) fail("ndim=" + std::to_string(ndim) + found);
   if (max_ndim >= 0 && shape.rank() > max_ndim) fail("max_ndim=" + std::to_string(max_ndim) + found);
   if (min_ndim >= 0 && shape.rank() < min_ndim) fail("min_ndim=" + std::to_string(min_ndim) + found);

@@ -39,16 +39,14 @@ KerasTensor between(const char* name, Binary f, const Tensor& a, const KerasTens
 
 }  // namespace
 
-#define RW_KERAS_OPERATOR(symbol, name, function)                         \
+#define RW_KERAS_OPERATOR(symbol, name, function)                           \
   KerasTensor operator symbol(const KerasTensor& a, const KerasTensor& b) { \
-    return between(name, function, a, b);                                 \
-  }                                                                       \
-  KerasTensor operator symbol(const KerasTensor& a, const Tensor& b) {    \
-    return between(name, function, a, b);                                 \
-  }                                                                       \
-  KerasTensor operator symbol(const Tensor& a, const KerasTensor& b) {    \
-    return between(name, function, a, b);                                 \
-  }
+    return between(name, function, a, b);                                   \
+  }                                                                         \
+  KerasTensor operator symbol(const KerasTensor& a, const Tensor& b) {      \
+    return between(name, function, a, b);                                   \
+  }                                                                         \
+  KerasTensor operator symbol(const Tensor& a, const KerasTensor& b) { return between(name, function, a, b); }
 RW_KERAS_OPERATOR(+, "Add", rw::add)
 RW_KERAS_OPERATOR(-, "Subtract", rw::subtract)
 RW_KERAS_OPERATOR(*, "Multiply", rw::multiply)

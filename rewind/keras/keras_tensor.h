@@ -40,9 +40,9 @@ class KerasTensor {
 // One or several of them, as arguments.
 class KerasTensors {
  public:
-  KerasTensors(const KerasTensor& one) : list_({one}) {}                    // NOLINT: written as they are
-  KerasTensors(std::initializer_list<KerasTensor> list) : list_(list) {}    // NOLINT
-  KerasTensors(std::vector<KerasTensor> list) : list_(std::move(list)) {}   // NOLINT
+  KerasTensors(const KerasTensor& one) : list_({one}) {}                   // NOLINT: written as they are
+  KerasTensors(std::initializer_list<KerasTensor> list) : list_(list) {}   // NOLINT
+  KerasTensors(std::vector<KerasTensor> list) : list_(std::move(list)) {}  // NOLINT
   const std::vector<KerasTensor>& list() const { return list_; }
 
  private:

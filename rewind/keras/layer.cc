@@ -9,6 +9,7 @@
 #include "rewind/keras/call_context.h"
 #include "rewind/keras/layer_state.h"
 #include "rewind/tensor/ops/unary.h"
+#include "rewind/tensor/trace.h"
 
 namespace rw::keras {
 namespace {
@@ -236,13 +237,23 @@ Constraint weight_constraint(const Variable& weight) {
 // ---- the state
 // ------------------------------------------------------------------------------------------------
 
+LayerState::~LayerState() {
+  const std::lock_guard lock(weight_table().mutex);
+  for (const Weight& w : weights) weight_table().constraints.erase(w.variable.id());
+}
+
+std::shared_ptr<Layer> LayerState::shared_object() {
+  const std::lock_guard lock(mutex);
+  return shared.lock();
+}
+
 Layer& LayerState::object() {
   const std::lock_guard lock(mutex);
   if (const auto kept = shared.lock()) return *kept;
   if (objects.empty())
     fail_precondition(name, "the layer object is gone, and class " + class_name +
-                                " does not say how it is copied: derive it from keras::LayerOf<" + class_name +
-                                ">, or keep the object as long as its model");
+                                " does not say how it is copied: derive it from keras::LayerOf<" +
+                                class_name + ">, or keep the object as long as its model");
   return *objects.back();
 }
 

@@ -60,7 +60,8 @@ void Layer::build_here(const std::vector<Shape>& shapes) {
 
 void Layer::build_for(const std::vector<Shape>& inputs) const {
   name();
-  Layer& target = state_->shared.lock() ? state_->object() : const_cast<Layer&>(*this);
+  const std::shared_ptr<Layer> shared = state_->shared_object();
+  Layer& target = shared ? *shared : const_cast<Layer&>(*this);
   if (target.built_here_) return;
   CallContext context;
   const CallEntry entry(context, state_.get(), {});
@@ -108,7 +109,7 @@ std::vector<Tensor> Layer::run(std::vector<Tensor> inputs, CallArgs args) {
 }
 
 std::vector<Tensor> Layer::invoke(const std::vector<Tensor>& inputs, const CallArgs& args) const {
-  if (const auto shared = state_->shared.lock()) return shared->run(inputs, args);
+  if (const auto shared = state_->shared_object()) return shared->run(inputs, args);
   return const_cast<Layer*>(this)->run(inputs, args);
 }
 

@@ -7,7 +7,8 @@
 
 namespace rw::keras {
 
-LayerRef::LayerRef(const std::shared_ptr<LayerState>& state) : state_(state), object_(state->shared.lock()) {}
+LayerRef::LayerRef(const std::shared_ptr<LayerState>& state)
+    : state_(state), object_(state->shared_object()) {}
 
 LayerRef::LayerRef(const Activation& activation) : LayerRef(ActivationLayer(activation)) {}
 

@@ -10,6 +10,11 @@ namespace rw::keras {
 struct GraphNode;
 
 struct LayerState {
+  LayerState() = default;
+  LayerState(const LayerState&) = delete;
+  LayerState& operator=(const LayerState&) = delete;
+  ~LayerState();
+
   struct Weight {
     Variable variable;
     Regularizer regularizer;
@@ -22,12 +27,12 @@ struct LayerState {
   DTypePolicy policy;
   InputSpec spec;
   Regularizer activity_regularizer;
-  std::vector<Weight> weights;                         // in the order of add_weight
-  std::vector<std::shared_ptr<LayerState>> children;   // layers inside
-  bool own_children = false;                           // a model that knows its layers: calls add none
-  std::vector<Tensor> losses;                          // of the last call
-  std::vector<std::weak_ptr<GraphNode>> nodes;         // symbolic calls
-  std::vector<Shape> output_shapes;                    // of the last call
+  std::vector<Weight> weights;                        // in the order of add_weight
+  std::vector<std::shared_ptr<LayerState>> children;  // layers inside
+  bool own_children = false;                          // a model that knows its layers: calls add none
+  std::vector<Tensor> losses;                         // of the last call
+  std::vector<std::weak_ptr<GraphNode>> nodes;        // symbolic calls
+  std::vector<Shape> output_shapes;                   // of the last call
 
   // Objects that can run the layer: the one that models share, and the user's own.
   std::mutex mutex;
@@ -35,6 +40,7 @@ struct LayerState {
   std::vector<Layer*> objects;
   // Throws FailedPreconditionError if there is none any more.
   Layer& object();
+  std::shared_ptr<Layer> shared_object();
 
   void add_child(const std::shared_ptr<LayerState>& child);
   void clear_losses();

@@ -34,8 +34,7 @@ Model::Model(const LayerOptions& options) : Layer(options) {}
 Model::Model(std::string class_name, const LayerOptions& options) : Layer(std::move(class_name), options) {}
 
 Model::Model(const KerasTensors& inputs, const KerasTensors& outputs, const LayerOptions& options)
-    : Layer("Functional", options),
-      graph_(std::make_shared<FunctionalGraph>(inputs.list(), outputs.list())) {
+    : Layer("Functional", options), graph_(std::make_shared<FunctionalGraph>(inputs.list(), outputs.list())) {
   LayerState& s = *layer_state();
   for (const LayerRef& l : graph_->operations()) s.add_child(l.state());
   s.own_children = true;
@@ -51,7 +50,8 @@ std::vector<Tensor> Model::call_many(const std::vector<Tensor>& inputs, const Ca
   if (!g) return Layer::call_many(inputs, args);
   if (inputs.size() != g->inputs().size())
     fail_invalid(name(), "Model \"" + name() + "\" expects " + std::to_string(g->inputs().size()) +
-                             " input(s), but it received " + std::to_string(inputs.size()) + " input tensors");
+                             " input(s), but it received " + std::to_string(inputs.size()) +
+                             " input tensors");
   std::vector<Tensor> taken;
   CallContext context;
   for (size_t i = 0; i < inputs.size(); ++i) {

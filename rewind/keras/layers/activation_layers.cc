@@ -18,8 +18,7 @@ Tensor ReLU::call(const Tensor& x, const CallArgs&) {
                                .threshold = options_.threshold});
 }
 
-LeakyReLU::LeakyReLU(const LeakyReLUOptions& options)
-    : LayerOf(layer_options(options)), options_(options) {
+LeakyReLU::LeakyReLU(const LeakyReLUOptions& options) : LayerOf(layer_options(options)), options_(options) {
   set_built();
 }
 Tensor LeakyReLU::call(const Tensor& x, const CallArgs&) {
@@ -60,12 +59,11 @@ void PReLU::build(const Shape& input) {
                        .constraint = options_.alpha_constraint});
   InputSpec spec{.ndim = input.rank()};
   for (int axis = 1; axis < input.rank(); ++axis)
-    if (std::find(options_.shared_axes.begin(), options_.shared_axes.end(), axis) == options_.shared_axes.end())
+    if (std::find(options_.shared_axes.begin(), options_.shared_axes.end(), axis) ==
+        options_.shared_axes.end())
       spec.axes.push_back({axis, input[axis]});
   set_input_spec(spec);
 }
-Tensor PReLU::call(const Tensor& x, const CallArgs&) {
-  return nn::relu(x) - value_of(alpha_) * nn::relu(-x);
-}
+Tensor PReLU::call(const Tensor& x, const CallArgs&) { return nn::relu(x) - value_of(alpha_) * nn::relu(-x); }
 
 }  // namespace rw::keras

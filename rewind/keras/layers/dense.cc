@@ -8,8 +8,7 @@ namespace rw::keras {
 
 Dense::Dense(int64_t units, const DenseOptions& options)
     : LayerOf(layer_options(options)), units_(units), options_(options) {
-  if (units <= 0)
-    fail_invalid("Dense", "units must be a positive number: got " + std::to_string(units));
+  if (units <= 0) fail_invalid("Dense", "units must be a positive number: got " + std::to_string(units));
   set_input_spec({.min_ndim = 2});
   set_activity_regularizer(options.activity_regularizer);
 }
