@@ -4,6 +4,7 @@
 #include <mutex>
 
 #include "rewind/base/error.h"
+#include "rewind/keras/arithmetic.h"
 #include "rewind/tensor/ops/binary.h"
 #include "rewind/tensor/ops/reduce.h"
 #include "rewind/tensor/ops/unary.h"
@@ -16,8 +17,6 @@ Constraint::Constraint(const std::string& name) : Constraint(constraints::get(na
 
 namespace constraints {
 namespace {
-
-constexpr double kEpsilon = 1e-7;  // keras.config.epsilon()
 
 Tensor norms_of(const Tensor& w, const std::vector<int64_t>& axis) {
   return sqrt(reduce_sum(square(w), axis, true));

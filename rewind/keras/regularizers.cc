@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "rewind/base/error.h"
+#include "rewind/keras/arithmetic.h"
 #include "rewind/tensor/ops/binary.h"
 #include "rewind/tensor/ops/creation.h"
 #include "rewind/tensor/ops/matmul.h"
@@ -23,16 +24,11 @@ void check_factor(const char* tag, double value) {
     fail_invalid(tag, "the factor must be a non-negative number: it is " + std::to_string(value));
 }
 
-// x / max(|x|, epsilon) along the axis.
-Tensor normalised(const Tensor& x, int axis) {
-  return x * minimum(math::rsqrt(reduce_sum(square(x), axis, true)), 1e7);
-}
-
 Tensor orthogonality(const Tensor& x, const OrthogonalOptions& o) {
   if (x.rank() != 2)
     fail_invalid("OrthogonalRegularizer", "the weight must have two axes: it is " + x.shape().to_string());
   const bool rows = o.mode == "rows";
-  const Tensor unit = normalised(x, rows ? 1 : 0);
+  const Tensor unit = normalized(x, rows ? 1 : 0);
   const Tensor product = matmul(unit, unit, {.transpose_a = !rows, .transpose_b = rows});
   const int64_t size = x.dim(rows ? 0 : 1);
   const Tensor others = product * (1.0 - eye(size, {.dtype = x.dtype()}));
