@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <set>
 #include <typeinfo>
-#include <unordered_map>
 
 #include "rewind/base/error.h"
 #include "rewind/keras/call_context.h"
@@ -13,16 +12,6 @@
 
 namespace rw::keras {
 namespace {
-
-// Which weight a variable is, for those who see the variable alone.
-struct WeightTable {
-  std::mutex mutex;
-  std::unordered_map<const void*, Constraint> constraints;
-};
-WeightTable& weight_table() {
-  static WeightTable table;
-  return table;
-}
 
 void remember_object(LayerState& state, Layer* object) {
   const std::lock_guard lock(state.mutex);
@@ -110,10 +99,7 @@ Variable Layer::add_weight(const WeightOptions& options) {
   const Variable v(initializer(options.shape, dtype),
                    {.trainable = options.trainable, .name = path + "/" + own, .dtype = dtype});
   s.weights.push_back({v, options.regularizer, options.constraint});
-  if (options.constraint) {
-    const std::lock_guard lock(weight_table().mutex);
-    weight_table().constraints[v.id()] = options.constraint;
-  }
+  if (options.constraint) set_constraint(v, options.constraint);
   ++next_weight_;
   return v;
 }
@@ -228,18 +214,13 @@ std::string weight_name(const Variable& weight) {
   const size_t slash = path.rfind('/');
   return slash == std::string::npos ? path : path.substr(slash + 1);
 }
-Constraint weight_constraint(const Variable& weight) {
-  const std::lock_guard lock(weight_table().mutex);
-  const auto found = weight_table().constraints.find(weight.id());
-  return found == weight_table().constraints.end() ? Constraint() : found->second;
-}
 
 // ---- the state
 // ------------------------------------------------------------------------------------------------
 
 LayerState::~LayerState() {
-  const std::lock_guard lock(weight_table().mutex);
-  for (const Weight& w : weights) weight_table().constraints.erase(w.variable.id());
+  for (const Weight& w : weights)
+    if (w.constraint) set_constraint(w.variable, {});
 }
 
 std::shared_ptr<Layer> LayerState::shared_object() {

@@ -175,8 +175,6 @@ LayerOptions layer_options(const O& o) {
 // "dense/kernel" and "kernel" of a weight named "dense/kernel:0".
 std::string weight_path(const Variable& weight);
 std::string weight_name(const Variable& weight);
-// What add_weight was given for it; empty if it is no layer's weight.
-Constraint weight_constraint(const Variable& weight);
 
 }  // namespace rw::keras
 
