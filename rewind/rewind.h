@@ -10,6 +10,7 @@
 #include "rewind/base/dtype.h"
 #include "rewind/base/error.h"
 #include "rewind/base/shape.h"
+#include "rewind/data/for_each.h"
 #include "rewind/function/control_flow.h"
 #include "rewind/function/function.h"
 #include "rewind/function/functional.h"

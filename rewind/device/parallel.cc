@@ -7,6 +7,8 @@
 #include <thread>
 #include <vector>
 
+#include "rewind/device/serial_scope.h"
+
 #ifdef REWIND_OPENMP
 #include <omp.h>
 #endif
@@ -45,6 +47,9 @@ class FirstError {
 };
 
 }  // namespace
+
+SerialScope::SerialScope() : outer_(std::exchange(t_inside, true)) {}
+SerialScope::~SerialScope() { t_inside = outer_; }
 
 int num_threads() {
   const int n = g_threads.load(std::memory_order_relaxed);
