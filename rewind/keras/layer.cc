@@ -77,7 +77,7 @@ void Layer::set_input_spec(InputSpec spec) const { state_->spec = std::move(spec
 void Layer::set_activity_regularizer(const Regularizer& regularizer) const {
   state_->activity_regularizer = regularizer;
 }
-void Layer::set_built() const { state_->built = true; }
+void Layer::set_built() const { state_->built = state_->built_at_once = true; }
 
 Tensor Layer::value_of(const Variable& weight) const {
   if (!weight.defined()) return {};
@@ -214,14 +214,8 @@ std::string weight_name(const Variable& weight) {
   const size_t slash = path.rfind('/');
   return slash == std::string::npos ? path : path.substr(slash + 1);
 }
-
 // ---- the state
 // ------------------------------------------------------------------------------------------------
-
-LayerState::~LayerState() {
-  for (const Weight& w : weights)
-    if (w.constraint) set_constraint(w.variable, {});
-}
 
 std::shared_ptr<Layer> LayerState::shared_object() {
   const std::lock_guard lock(mutex);

@@ -95,7 +95,7 @@ std::vector<Tensor> Layer::run(std::vector<Tensor> inputs, CallArgs args) {
   }
   if (!args.training) args.training = false;
   std::vector<Tensor> results = call_many(inputs, args);
-  s.output_shapes = shapes_of(results);
+  if (s.output_shapes.empty()) s.output_shapes = shapes_of(results);
   if (s.activity_regularizer) {
     for (const Tensor& y : results) {
       Tensor loss = s.activity_regularizer(y);

@@ -13,7 +13,7 @@ struct LayerState {
   LayerState() = default;
   LayerState(const LayerState&) = delete;
   LayerState& operator=(const LayerState&) = delete;
-  ~LayerState();
+  ~LayerState() = default;
 
   struct Weight {
     Variable variable;
@@ -23,6 +23,7 @@ struct LayerState {
   std::string name;
   std::string class_name;  // empty: asked of the object when it is needed first
   bool built = false;
+  bool built_at_once = false;  // there is nothing to build
   bool trainable = true;
   DTypePolicy policy;
   InputSpec spec;
@@ -32,7 +33,7 @@ struct LayerState {
   bool own_children = false;                          // a model that knows its layers: calls add none
   std::vector<Tensor> losses;                         // of the last call
   std::vector<std::weak_ptr<GraphNode>> nodes;        // symbolic calls
-  std::vector<Shape> output_shapes;                   // of the last call
+  std::vector<Shape> output_shapes;                   // of the first call
 
   // Objects that can run the layer: the one that models share, and the user's own.
   std::mutex mutex;

@@ -85,14 +85,6 @@ std::vector<std::pair<int64_t, int64_t>> SpatialPairs::for_axes(const char* laye
                "expected amounts for " + std::to_string(axes) + " axes, got " + std::to_string(list_.size()));
 }
 
-std::vector<int64_t> PerAxis::for_axes(const char* layer, const char* what, size_t axes) const {
-  if (list_.size() == 1) return std::vector<int64_t>(axes, list_[0]);
-  if (list_.size() != axes)
-    fail_invalid(layer, std::string(what) + " must be one number or " + std::to_string(axes) + ": got " +
-                            std::to_string(list_.size()));
-  return list_;
-}
-
 namespace detail {
 
 void EdgeLayer::set(const char* layer, const SpatialPairs& amounts, size_t axes,

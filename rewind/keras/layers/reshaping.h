@@ -2,6 +2,7 @@
 #pragma once
 
 #include "rewind/keras/layer.h"
+#include "rewind/keras/layers/per_axis.h"
 
 namespace rw::keras {
 
@@ -119,21 +120,6 @@ RW_KERAS_EDGE_LAYER(Cropping1D, CroppingLayer, 1, 1)
 RW_KERAS_EDGE_LAYER(Cropping2D, CroppingLayer, 2, 0)
 RW_KERAS_EDGE_LAYER(Cropping3D, CroppingLayer, 3, 1)
 #undef RW_KERAS_EDGE_LAYER
-
-// One number for each spatial axis, or one for all.
-class PerAxis {
- public:
-  PerAxis(int size) : list_({size}) {}                            // NOLINT: written as they are
-  PerAxis(int64_t size) : list_({size}) {}                        // NOLINT
-  PerAxis(std::initializer_list<int64_t> list) : list_(list) {}   // NOLINT
-  PerAxis(std::vector<int64_t> list) : list_(std::move(list)) {}  // NOLINT
-  bool empty() const { return list_.empty(); }
-  // Throws InvalidArgumentError for another number of axes.
-  std::vector<int64_t> for_axes(const char* layer, const char* what, size_t axes) const;
-
- private:
-  std::vector<int64_t> list_;
-};
 
 struct UpSamplingOptions {
   std::string data_format = "channels_last";

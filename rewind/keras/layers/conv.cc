@@ -1,0 +1,233 @@
+#include "rewind/keras/layers/conv.h"
+
+#include <algorithm>
+
+#include "rewind/base/error.h"
+#include "rewind/keras/layers/channels.h"
+#include "rewind/tensor/ops/binary.h"
+#include "rewind/tensor/ops/conv.h"
+#include "rewind/tensor/ops/nn.h"
+#include "rewind/tensor/sizes.h"
+
+namespace rw::keras::detail {
+namespace {
+
+std::string upper(std::string text) {
+  for (char& c : text) c = char(std::toupper(static_cast<unsigned char>(c)));
+  return text;
+}
+
+void check_positive(const char* layer, const char* what, const std::vector<int64_t>& list) {
+  for (const int64_t v : list)
+    if (v <= 0) fail_invalid(layer, std::string(what) + " must be positive: got " + Shape(list).to_string());
+}
+
+Shape joined(const std::vector<int64_t>& window, std::initializer_list<int64_t> rest) {
+  std::vector<int64_t> dims = window;
+  dims.insert(dims.end(), rest);
+  return dims;
+}
+
+}  // namespace
+
+template <class O>
+void ConvBase::set_window(const char* layer, int rank, const PerAxis& kernel_size, const O& o) {
+  rank_ = rank;
+  const auto axes = size_t(rank);
+  window_ = {kernel_size.for_axes(layer, "kernel_size", axes), o.strides.for_axes(layer, "strides", axes),
+             o.dilation_rate.for_axes(layer, "dilation_rate", axes), o.padding};
+  for (char& c : window_.padding) c = char(std::tolower(static_cast<unsigned char>(c)));
+  check_positive(layer, "kernel_size", window_.kernel_size);
+  check_positive(layer, "strides", window_.strides);
+  check_positive(layer, "dilation_rate", window_.dilation);
+  const bool causal = window_.padding == "causal" && rank == 1;
+  if (window_.padding != "valid" && window_.padding != "same" && !causal)
+    fail_invalid(layer, "padding must be \"valid\" or \"same\": got \"" + o.padding + "\"");
+  if (*std::max_element(window_.strides.begin(), window_.strides.end()) > 1 &&
+      *std::max_element(window_.dilation.begin(), window_.dilation.end()) > 1)
+    fail_invalid(layer, "strides > 1 and dilation_rate > 1 do not go together");
+  channels_first_ = channels_first(layer, o.data_format);
+  use_bias_ = o.use_bias;
+  activation_ = o.activation;
+  set_input_spec({.min_ndim = rank + 2});
+  set_activity_regularizer(o.activity_regularizer);
+}
+
+int64_t ConvBase::channels_of(const Shape& input) const {
+  const int64_t channels = channels_first_ ? input[1] : input.back();
+  if (channels < 0)
+    fail_invalid(name(), "The channel dimension of the input of layer \"" + name() +
+                             "\" must be known: the input has shape " + input.to_string());
+  return channels;
+}
+
+void ConvBase::set_channels(const Shape& input) {
+  set_input_spec({.min_ndim = rank_ + 2, .axes = {{channels_first_ ? 1 : -1, channels_of(input)}}});
+}
+
+void ConvBase::add_bias(int64_t channels, const Initializer& i, const Regularizer& r, const Constraint& c) {
+  if (use_bias_)
+    bias_ = add_weight(
+        {.name = "bias", .shape = {channels}, .initializer = i, .regularizer = r, .constraint = c});
+}
+
+Tensor ConvBase::call(const Tensor& x, const CallArgs&) {
+  Tensor y = convolve(channels_first_ ? channels_to_end(x) : x);
+  if (bias_.defined()) y = nn::bias_add(y, value_of(bias_));
+  y = activation_(y);
+  return channels_first_ ? channels_to_front(y) : y;
+}
+
+void ConvLayer::set(const char* layer, int rank, int64_t filters, const PerAxis& kernel_size,
+                    const ConvOptions& options) {
+  if (filters <= 0) fail_invalid(layer, "filters must be positive: got " + std::to_string(filters));
+  if (options.groups <= 0 || filters % options.groups != 0)
+    fail_invalid(layer,
+                 "The number of filters must be evenly divisible by the number of groups: got groups=" +
+                     std::to_string(options.groups) + ", filters=" + std::to_string(filters));
+  filters_ = filters;
+  options_ = options;
+  set_window(layer, rank, kernel_size, options);
+}
+
+void ConvLayer::build(const Shape& input) {
+  const int64_t channels = channels_of(input);
+  if (channels % options_.groups != 0)
+    fail_invalid(name(),
+                 "The number of input channels must be evenly divisible by the number of groups. "
+                 "Layer \"" +
+                     name() + "\" has groups=" + std::to_string(options_.groups) +
+                     ", but the input has shape " + input.to_string());
+  kernel_ = add_weight({.name = "kernel",
+                        .shape = joined(window_.kernel_size, {channels / options_.groups, filters_}),
+                        .initializer = options_.kernel_initializer,
+                        .regularizer = options_.kernel_regularizer,
+                        .constraint = options_.kernel_constraint});
+  add_bias(filters_, options_.bias_initializer, options_.bias_regularizer, options_.bias_constraint);
+  set_channels(input);
+}
+
+Tensor ConvLayer::convolve(const Tensor& x) {
+  Tensor in = x;
+  std::string padding = window_.padding;
+  if (padding == "causal") {
+    in = pad(x, {{0, 0}, {window_.dilation[0] * (window_.kernel_size[0] - 1), 0}, {0, 0}});
+    padding = "valid";
+  }
+  return nn::convolution(in, value_of(kernel_), window_.strides, upper(padding),
+                         {.dilations = window_.dilation});
+}
+
+void ConvTransposeLayer::set(const char* layer, int rank, int64_t filters, const PerAxis& kernel_size,
+                             const ConvTransposeOptions& options) {
+  if (filters <= 0) fail_invalid(layer, "filters must be positive: got " + std::to_string(filters));
+  filters_ = filters;
+  options_ = options;
+  if (!options.output_padding.empty())
+    output_padding_ = options.output_padding.for_axes(layer, "output_padding", size_t(rank));
+  set_window(layer, rank, kernel_size, options);
+  for (size_t i = 0; i < output_padding_.size(); ++i)
+    if (output_padding_[i] >= window_.strides[i])
+      fail_invalid(layer, "output_padding must be strictly less than strides on every axis");
+}
+
+void ConvTransposeLayer::build(const Shape& input) {
+  kernel_ = add_weight({.name = "kernel",
+                        .shape = joined(window_.kernel_size, {filters_, channels_of(input)}),
+                        .initializer = options_.kernel_initializer,
+                        .regularizer = options_.kernel_regularizer,
+                        .constraint = options_.kernel_constraint});
+  add_bias(filters_, options_.bias_initializer, options_.bias_regularizer, options_.bias_constraint);
+  set_channels(input);
+}
+
+Tensor ConvTransposeLayer::convolve(const Tensor& x) {
+  const Sizes sizes = sizes_of(x);
+  Sizes out{sizes[0]};
+  for (size_t i = 0; i < size_t(rank_); ++i) {
+    const int64_t stride = window_.strides[i];
+    const int64_t window = (window_.kernel_size[i] - 1) * window_.dilation[i] + 1;
+    const bool asked = !output_padding_.empty();
+    if (window_.padding == "same" && !asked) {
+      out.push_back(sizes[i + 1] * Size(stride));
+      continue;
+    }
+    const int64_t own = window_.padding == "same" ? window % 2 : window;
+    const int64_t more = asked ? output_padding_[i] : std::max(window, stride) - window;
+    out.push_back((sizes[i + 1] - Size(1)) * Size(stride) + Size(own + more));
+  }
+  out.push_back(filters_);
+  const Tensor shape = dims_tensor(out, DType::kInt32);
+  const nn::ConvOptions options{.dilations = window_.dilation};
+  const Tensor kernel = value_of(kernel_);
+  const std::string padding = upper(window_.padding);
+  Tensor y = rank_ == 1   ? nn::conv1d_transpose(x, kernel, shape, window_.strides, padding, options)
+             : rank_ == 2 ? nn::conv2d_transpose(x, kernel, shape, window_.strides, padding, options)
+                          : nn::conv3d_transpose(x, kernel, shape, window_.strides, padding, options);
+  return y.shape().fully_known() ? y : ensure_shape(y, known_shape(out));
+}
+
+void DepthwiseConvLayer::set(const char* layer, int rank, const PerAxis& kernel_size,
+                             const DepthwiseConvOptions& options) {
+  options_ = options;
+  set_window(layer, rank, kernel_size, options);
+}
+
+void DepthwiseConvLayer::build(const Shape& input) {
+  const int64_t channels = channels_of(input);
+  kernel_ = add_weight({.name = "kernel",
+                        .shape = joined(window_.kernel_size, {channels, options_.depth_multiplier}),
+                        .initializer = options_.depthwise_initializer,
+                        .regularizer = options_.depthwise_regularizer,
+                        .constraint = options_.depthwise_constraint});
+  add_bias(channels * options_.depth_multiplier, options_.bias_initializer, options_.bias_regularizer,
+           options_.bias_constraint);
+  set_channels(input);
+}
+
+// One axis is two, of which the first has size 1; the depthwise op takes equal strides only.
+static Tensor depthwise(const Tensor& x, const Tensor& kernel, const std::vector<int64_t>& strides,
+                        const std::vector<int64_t>& dilation, const std::string& padding) {
+  if (strides.size() == 2) return nn::depthwise_conv2d(x, kernel, strides, padding, {.dilations = dilation});
+  const std::vector<int64_t> strides2{strides[0], strides[0]}, dilation2{dilation[0], dilation[0]};
+  const Tensor y = nn::depthwise_conv2d(expand_dims(x, 1), expand_dims(kernel, 0), strides2, padding,
+                                        {.dilations = dilation2});
+  return squeeze(y, {1});
+}
+
+Tensor DepthwiseConvLayer::convolve(const Tensor& x) {
+  return depthwise(x, value_of(kernel_), window_.strides, window_.dilation, upper(window_.padding));
+}
+
+void SeparableConvLayer::set(const char* layer, int rank, int64_t filters, const PerAxis& kernel_size,
+                             const SeparableConvOptions& options) {
+  if (filters <= 0) fail_invalid(layer, "filters must be positive: got " + std::to_string(filters));
+  filters_ = filters;
+  options_ = options;
+  set_window(layer, rank, kernel_size, options);
+}
+
+void SeparableConvLayer::build(const Shape& input) {
+  const int64_t channels = channels_of(input);
+  depthwise_kernel_ = add_weight({.name = "depthwise_kernel",
+                                  .shape = joined(window_.kernel_size, {channels, options_.depth_multiplier}),
+                                  .initializer = options_.depthwise_initializer,
+                                  .regularizer = options_.depthwise_regularizer,
+                                  .constraint = options_.depthwise_constraint});
+  const std::vector<int64_t> point(size_t(rank_), 1);
+  pointwise_kernel_ = add_weight({.name = "pointwise_kernel",
+                                  .shape = joined(point, {channels * options_.depth_multiplier, filters_}),
+                                  .initializer = options_.pointwise_initializer,
+                                  .regularizer = options_.pointwise_regularizer,
+                                  .constraint = options_.pointwise_constraint});
+  add_bias(filters_, options_.bias_initializer, options_.bias_regularizer, options_.bias_constraint);
+  set_channels(input);
+}
+
+Tensor SeparableConvLayer::convolve(const Tensor& x) {
+  const Tensor y =
+      depthwise(x, value_of(depthwise_kernel_), window_.strides, window_.dilation, upper(window_.padding));
+  return nn::convolution(y, value_of(pointwise_kernel_), 1, "VALID");
+}
+
+}  // namespace rw::keras::detail

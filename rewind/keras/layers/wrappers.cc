@@ -1,0 +1,86 @@
+#include "rewind/keras/layers/wrappers.h"
+
+#include "rewind/base/error.h"
+#include "rewind/keras/layer_state.h"
+#include "rewind/tensor/ops/binary.h"
+#include "rewind/tensor/ops/shape.h"
+#include "rewind/tensor/sizes.h"
+
+namespace rw::keras {
+
+Bidirectional::Bidirectional(const detail::RnnLayer& layer, const BidirectionalOptions& options)
+    : LayerOf(layer_options(options)),
+      forward_(layer.fresh("forward_" + layer.name(), false)),
+      backward_(layer.fresh("backward_" + layer.name(), true)),
+      merge_mode_(options.merge_mode),
+      sequences_(layer.return_sequences()),
+      state_(layer.return_state()) {
+  const std::string modes[] = {"concat", "sum", "mul", "ave", "none"};
+  if (std::find(std::begin(modes), std::end(modes), merge_mode_) == std::end(modes))
+    fail_invalid("Bidirectional",
+                 "merge_mode must be concat, sum, mul, ave or none: got \"" + merge_mode_ + "\"");
+  layer_state()->add_child(forward_.state());
+  layer_state()->add_child(backward_.state());
+  layer_state()->own_children = true;
+}
+
+void Bidirectional::build_many(const std::vector<Shape>& inputs) {
+  forward_->build_for({inputs[0]});
+  backward_->build_for({inputs[0]});
+}
+
+Tensor Bidirectional::compute_mask(const std::vector<Tensor>&, const std::vector<Tensor>& masks) {
+  return sequences_ && !masks.empty() ? masks[0] : Tensor();
+}
+
+std::vector<Tensor> Bidirectional::call_many(const std::vector<Tensor>& inputs, const CallArgs& args) {
+  const size_t half = (inputs.size() - 1) / 2;
+  std::vector<Tensor> first{inputs[0]}, second{inputs[0]};
+  first.insert(first.end(), inputs.begin() + 1, inputs.begin() + 1 + long(half));
+  second.insert(second.end(), inputs.begin() + 1 + long(half), inputs.end());
+  const CallArgs own{.training = args.training, .mask = args.mask};
+  std::vector<Tensor> a = forward_->all(first, own), b = backward_->all(second, own);
+  if (sequences_) b[0] = reverse(b[0], {1});
+  std::vector<Tensor> results;
+  if (merge_mode_ == "concat") results = {concat({a[0], b[0]}, -1)};
+  else if (merge_mode_ == "sum") results = {a[0] + b[0]};
+  else if (merge_mode_ == "ave") results = {(a[0] + b[0]) / 2.0};
+  else if (merge_mode_ == "mul") results = {a[0] * b[0]};
+  else results = {a[0], b[0]};
+  results.insert(results.end(), a.begin() + 1, a.end());
+  results.insert(results.end(), b.begin() + 1, b.end());
+  return results;
+}
+
+TimeDistributed::TimeDistributed(const LayerRef& layer, const LayerOptions& options)
+    : LayerOf(options), layer_(layer) {
+  layer_state()->add_child(layer.state());
+  layer_state()->own_children = true;
+}
+
+void TimeDistributed::build(const Shape& input) {
+  if (input.rank() < 3)
+    fail_invalid(name(),
+                 "`TimeDistributed` Layer should be passed an input with at least 3 dimensions: layer \"" +
+                     name() + "\" received input with shape " + input.to_string());
+  Shape step = input;
+  step.erase(1);
+  layer_->build_for(step);
+}
+
+Tensor TimeDistributed::call(const Tensor& x, const CallArgs& args) {
+  const Sizes sizes = sizes_of(x);
+  Sizes joined{sizes[0] * sizes[1]};
+  joined.insert(joined.end(), sizes.begin() + 2, sizes.end());
+  const Tensor y = (*layer_)(reshape_sizes(x, joined), {.training = args.training});
+  const Sizes inner = sizes_of(y);
+  Sizes out{sizes[0], sizes[1]};
+  out.insert(out.end(), inner.begin() + 1, inner.end());
+  return reshape_sizes(y, out);
+}
+
+Lambda::Lambda(Function f, const LambdaOptions& options) : LayerOf(layer_options(options)), f_(std::move(f)) {
+  set_built();
+}
+
+}  // namespace rw::keras
