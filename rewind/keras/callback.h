@@ -1,81 +1,128 @@
-// Callback: what fit, evaluate and predict tell while they run. Derive from it for one of your own, and hand
-// it to fit: {.callbacks = {MyCallback(), keras::EarlyStopping({.patience = 3})}}.
+// Callbacks: who watches training and may steer it. Derive from Callback and override what you want to hear.
+//
+//   struct Shout : rw::keras::Callback {
+//     void on_epoch_end(int64_t epoch, Logs& logs) override { ... host().stop_training = true; }
+//   };
+//   model.fit(x, y, {.callbacks = {keras::EarlyStopping({.patience = 2}), Shout()}});
 #pragma once
 
 #include <concepts>
-#include <cstdint>
 #include <memory>
-#include <string>
-#include <utility>
 #include <vector>
+
+#include "rewind/keras/logs.h"
+#include "rewind/keras/metric.h"
+#include "rewind/keras/optimizer.h"
 
 namespace rw::keras {
 
-class Model;
+// What callbacks see of whoever trains.
+class TrainingHost {
+ public:
+  virtual ~TrainingHost() = default;
+  virtual std::vector<Tensor> get_weights() const = 0;
+  virtual void set_weights(const std::vector<Tensor>& weights) = 0;
+  virtual const Optimizer* optimizer() const = 0;  // nullptr: none
+  // Whether more of this metric ("accuracy", without "val_") is better.
+  virtual Direction direction(const std::string& metric) const = 0;
 
-// Values by name, in the order of their names, as Keras reports them: "accuracy", "loss", "val_loss".
-using Logs = std::vector<std::pair<std::string, double>>;
+  bool stop_training = false;  // set by callbacks; training ends after the step
+};
 
-// nullptr when there is none of that name.
-inline const double* find_log(const Logs& logs, const std::string& name) {
-  for (const auto& [key, value] : logs)
-    if (key == name) return &value;
-  return nullptr;
-}
-
-struct CallbackParams {
-  int verbose = 1;
-  int epochs = 1;
-  int64_t steps = -1;  // of an epoch; -1: not known before its end
+struct TrainingParams {
+  int verbose = 1;  // 0 silent, 1 a bar, 2 a line an epoch
+  int64_t epochs = 1;
+  int64_t steps = -1;  // of an epoch; -1: not known yet
 };
 
 class Callback {
  public:
   virtual ~Callback() = default;
-  virtual void on_train_begin() {}
-  virtual void on_train_end(const Logs& logs) { (void)logs; }
-  virtual void on_epoch_begin(int epoch) { (void)epoch; }
-  // Later callbacks and the history see what is added to the logs here.
-  virtual void on_epoch_end(int epoch, Logs& logs) { (void)epoch, (void)logs; }
-  virtual void on_train_batch_begin(int64_t batch) { (void)batch; }
-  virtual void on_train_batch_end(int64_t batch, const Logs& logs) { (void)batch, (void)logs; }
-  virtual void on_test_begin() {}
-  virtual void on_test_end(const Logs& logs) { (void)logs; }
-  virtual void on_test_batch_begin(int64_t batch) { (void)batch; }
-  virtual void on_test_batch_end(int64_t batch, const Logs& logs) { (void)batch, (void)logs; }
-  virtual void on_predict_begin() {}
-  virtual void on_predict_end() {}
-  virtual void on_predict_batch_begin(int64_t batch) { (void)batch; }
-  virtual void on_predict_batch_end(int64_t batch) { (void)batch; }
 
-  // Set before anything is told.
-  void set_model(Model* model) { model_ = model; }
-  void set_params(const CallbackParams& params) { params_ = params; }
-  Model& model() const { return *model_; }
-  const CallbackParams& params() const { return params_; }
+  virtual void on_train_begin(Logs& logs) { (void)logs; }
+  virtual void on_train_end(Logs& logs) { (void)logs; }
+  virtual void on_epoch_begin(int64_t epoch, Logs& logs) { (void)epoch, (void)logs; }
+  // Training and validation together: "loss", "accuracy", "val_loss", ...
+  virtual void on_epoch_end(int64_t epoch, Logs& logs) { (void)epoch, (void)logs; }
+  virtual void on_train_batch_begin(int64_t batch, Logs& logs) { (void)batch, (void)logs; }
+  virtual void on_train_batch_end(int64_t batch, Logs& logs) { (void)batch, (void)logs; }
+  virtual void on_test_begin(Logs& logs) { (void)logs; }
+  virtual void on_test_end(Logs& logs) { (void)logs; }
+  virtual void on_test_batch_begin(int64_t batch, Logs& logs) { (void)batch, (void)logs; }
+  virtual void on_test_batch_end(int64_t batch, Logs& logs) { (void)batch, (void)logs; }
+  virtual void on_predict_begin(Logs& logs) { (void)logs; }
+  virtual void on_predict_end(Logs& logs) { (void)logs; }
+  virtual void on_predict_batch_begin(int64_t batch, Logs& logs) { (void)batch, (void)logs; }
+  virtual void on_predict_batch_end(int64_t batch, Logs& logs) { (void)batch, (void)logs; }
+
+  virtual void set_host(TrainingHost* host) { host_ = host; }
+  virtual void set_params(const TrainingParams& params) { params_ = params; }
+  TrainingHost& host() const;  // throws FailedPreconditionError outside training
+  const TrainingParams& params() const { return params_; }
 
  private:
-  Model* model_ = nullptr;
-  CallbackParams params_;
+  TrainingHost* host_ = nullptr;
+  TrainingParams params_;
 };
 
-// Any callback, as fit keeps it: a value is moved, a pointer is shared (a plain one must outlive the call).
+// A callback as an argument: an object (copied), or a shared pointer to one (looked at after training).
 class CallbackRef {
  public:
-  template <class C>
-    requires std::derived_from<std::remove_cvref_t<C>, Callback>
-  CallbackRef(C&& callback)  // NOLINT: lists of callbacks are written as they are
-      : callback_(std::make_shared<std::remove_cvref_t<C>>(std::forward<C>(callback))) {}
-  template <class C>
-    requires std::derived_from<C, Callback>
+  template <std::derived_from<Callback> C>
+  CallbackRef(C callback) : callback_(std::make_shared<C>(std::move(callback))) {}  // NOLINT: as written
+  template <std::derived_from<Callback> C>
   CallbackRef(std::shared_ptr<C> callback) : callback_(std::move(callback)) {}  // NOLINT
-  CallbackRef(Callback* callback) : callback_(callback, [](Callback*) {}) {}    // NOLINT
-
-  Callback* operator->() const { return callback_.get(); }
   Callback& operator*() const { return *callback_; }
+  Callback* operator->() const { return callback_.get(); }
+  const std::shared_ptr<Callback>& shared() const { return callback_; }
 
  private:
   std::shared_ptr<Callback> callback_;
+};
+
+// Tells all of them, in order. For training loops.
+class CallbackList : public Callback {
+ public:
+  explicit CallbackList(std::vector<CallbackRef> callbacks = {}) : callbacks_(std::move(callbacks)) {}
+  void add(CallbackRef callback) { callbacks_.push_back(std::move(callback)); }
+  // The first of this class, if there is one.
+  template <class C>
+  std::shared_ptr<C> find() const {
+    for (const CallbackRef& c : callbacks_)
+      if (auto found = std::dynamic_pointer_cast<C>(c.shared())) return found;
+    return nullptr;
+  }
+
+  void set_host(TrainingHost* host) override;
+  void set_params(const TrainingParams& params) override;
+
+#define RW_TELL_ALL(hook)                                  \
+  void hook(Logs& logs) override {                         \
+    for (const CallbackRef& c : callbacks_) c->hook(logs); \
+  }
+#define RW_TELL_ALL_AT(hook)                                   \
+  void hook(int64_t at, Logs& logs) override {                 \
+    for (const CallbackRef& c : callbacks_) c->hook(at, logs); \
+  }
+  RW_TELL_ALL(on_train_begin)
+  RW_TELL_ALL(on_train_end)
+  RW_TELL_ALL(on_test_begin)
+  RW_TELL_ALL(on_test_end)
+  RW_TELL_ALL(on_predict_begin)
+  RW_TELL_ALL(on_predict_end)
+  RW_TELL_ALL_AT(on_epoch_begin)
+  RW_TELL_ALL_AT(on_epoch_end)
+  RW_TELL_ALL_AT(on_train_batch_begin)
+  RW_TELL_ALL_AT(on_train_batch_end)
+  RW_TELL_ALL_AT(on_test_batch_begin)
+  RW_TELL_ALL_AT(on_test_batch_end)
+  RW_TELL_ALL_AT(on_predict_batch_begin)
+  RW_TELL_ALL_AT(on_predict_batch_end)
+#undef RW_TELL_ALL
+#undef RW_TELL_ALL_AT
+
+ private:
+  std::vector<CallbackRef> callbacks_;
 };
 
 }  // namespace rw::keras
