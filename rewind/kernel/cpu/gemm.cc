@@ -146,7 +146,12 @@ bool gemm(Workspace& workspace, DType dtype, const Gemm& g, const void* a, const
         std::memset(at(c, (i * g.stride_c + row * g.ldc) * element), 0, size_t(g.n * element));
     return true;
   }
-  [[maybe_unused]] const bool small = g.m * g.n <= kSmallProduct && g.m * g.n * g.k <= kSmallProduct;
+  const bool small = g.m * g.n <= kSmallProduct && g.m * g.n * g.k <= kSmallProduct;
+  if (!small && is_direct(dtype, g)) {
+    gemm_direct(workspace, g, static_cast<const float*>(a), static_cast<const float*>(b),
+                static_cast<float*>(c), [](int64_t, int64_t) {});
+    return true;
+  }
 #ifdef REWIND_ONEDNN
   if (!small && gemm_onednn(workspace, dtype, g, a, b, c)) return true;
 #endif

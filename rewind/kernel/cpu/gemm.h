@@ -4,6 +4,7 @@
 
 #include <memory>
 
+#include "rewind/base/function_ref.h"
 #include "rewind/kernel/cpu/isa/isa.h"
 #include "rewind/kernel/kernel.h"
 
@@ -55,6 +56,12 @@ bool gemm(Workspace& workspace, DType dtype, const Gemm& g, const void* a, const
 // float64 run on, and floats without oneDNN. Modes other than kSet are for types of 4 and 8 bytes.
 void gemm_plain(Workspace& workspace, DType dtype, const Gemm& g, const void* a, const void* b, void* c,
                 GemmMode mode = GemmMode::kSet);
+
+// Whether a product is small enough for gemm_direct; by its type and sizes alone.
+bool is_direct(DType dtype, const Gemm& g);
+// Calls `rows_done(begin, end)` from any thread for rows of c that are finished, each once.
+void gemm_direct(Workspace& workspace, const Gemm& g, const float* a, const float* b, float* c,
+                 FunctionRef<void(int64_t, int64_t)> rows_done);
 
 // oneDNN's, for float32 and bfloat16. False when this product is not for it.
 bool gemm_onednn(Workspace& workspace, DType dtype, const Gemm& g, const void* a, const void* b, void* c);

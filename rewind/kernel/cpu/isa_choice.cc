@@ -2,6 +2,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "rewind/kernel/cpu/isa/gemm_direct.h"
 #include "rewind/kernel/cpu/isa/isa.h"
 
 namespace rw {
@@ -14,6 +15,7 @@ namespace rw {
   const WindowLoops* window_loops();           \
   const WinogradLoops* winograd_loops();       \
   const GemmBlocks* gemm_blocks();             \
+  const DirectLoops* direct_loops();           \
   const ReduceRow* reduce_rows();              \
   const RandomLoops* random_loops();           \
   const ScatterRow* scatter_rows();            \
@@ -70,6 +72,14 @@ const IsaLoops& isa_loops() {
     return RW_LOOPS_OF(isa_base);
   }();
   return loops;
+}
+
+const DirectLoops& direct_loops() {
+#ifdef __x86_64__
+  if (level() == 2) return *isa_v4::direct_loops();
+  if (level() == 1) return *isa_v3::direct_loops();
+#endif
+  return *isa_base::direct_loops();
 }
 
 const char* isa_name() {

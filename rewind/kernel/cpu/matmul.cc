@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "rewind/base/dispatch.h"
+#include "rewind/device/parallel.h"
 #include "rewind/kernel/cpu/einsum.h"
 #include "rewind/kernel/cpu/elementwise.h"
 #include "rewind/kernel/cpu/gemm.h"
@@ -9,6 +10,8 @@
 
 namespace rw {
 namespace {
+
+constexpr int64_t kRowsGrain = 16384;  // elements that are worth another thread
 
 void matmul(KernelContext& ctx) {
   const View& a = ctx.in(0);
@@ -18,8 +21,17 @@ void matmul(KernelContext& ctx) {
   const bool tb = ctx.attr<bool>("transpose_b");
   const Gemm g = Gemm::dense(out.dim(0), out.dim(1), a.dim(ta ? 0 : 1), ta, tb);
   Workspace workspace(ctx);
+  if (is_direct(a.dtype, g)) {
+    return gemm_direct(workspace, g, a.as<float>(), b.as<float>(), out.as<float>(),
+                       [&](int64_t begin, int64_t end) { ctx.rows_done(begin, end); });
+  }
   if (!gemm(workspace, a.dtype, g, a.data, b.data, out.data)) ctx.fail_dtype(a.dtype);
+  if (out.dtype != DType::kFloat32 || out.size == 0) return;
+  parallel_for(g.m, std::max<int64_t>(1, kRowsGrain / g.n),
+               [&](int64_t begin, int64_t end) { ctx.rows_done(begin, end); });
 }
+
+bool reports_rows(const Op&, const Attrs&, DType dtype) { return dtype == DType::kFloat32; }
 
 Shape batch_of(const View& v) { return Shape(v.shape->dims().first(size_t(v.rank() - 2))); }
 
@@ -85,7 +97,7 @@ void batch_matmul(KernelContext& ctx) {
 }  // namespace
 
 void register_matmul_cpu_kernels() {
-  register_kernel("MatMul", DeviceType::kCpu, matmul);
+  register_kernel("MatMul", DeviceType::kCpu, {matmul, nullptr, reports_rows});
   for (const char* op : {"BatchMatMul", "BatchMatMulV2", "BatchMatMulV3"})
     register_kernel(op, DeviceType::kCpu, batch_matmul);
   register_einsum_cpu_kernels();

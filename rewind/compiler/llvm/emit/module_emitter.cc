@@ -33,6 +33,9 @@ KernelFunction ModuleEmitter::add(const loop::Kernel& kernel, const std::string&
   auto* function = llvm::Function::Create(llvm::FunctionType::get(i64, {pointer, i64, i64}, false),
                                           llvm::Function::ExternalLinkage, symbol, module_);
   set_attributes(function);
+  // Vectors that wait on the stack during a call lie on lines of their own: without a frame pointer the stack
+  // cannot be aligned for them, and a load from across two lines waits for the store.
+  function->addFnAttr("frame-pointer", "all");
   if (statement_count(kernel.body) > kHugeBody) {
     function->addFnAttr(llvm::Attribute::OptimizeNone);
     function->addFnAttr(llvm::Attribute::NoInline);

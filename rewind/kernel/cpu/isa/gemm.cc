@@ -58,7 +58,7 @@ RW_MAY_CONTRACT void tile(const void* a, const void* b, int64_t depth, void* to,
       right[v] = *reinterpret_cast<const LooseVectorOf<A>*>(y + v * kLanesOf<A>);
 #pragma GCC unroll 8
     for (int i = 0; i < kRows; ++i) {
-      const V left = V{} + x[i];
+      const V left = x[i] - V{};
 #pragma GCC unroll 2
       for (int v = 0; v < kVectors; ++v) sums[i][v] += left * right[v];
     }

@@ -198,7 +198,7 @@ RW_MAY_CONTRACT void tile(const float* __restrict x, const float* __restrict y, 
     for (int v = 0; v < kVectors; ++v) right[v] = load<Vec>(y + v * kLanes);
 #pragma GCC unroll 8
     for (int i = 0; i < kRows; ++i) {
-      const Vec left = Vec{} + x[i * row_step];
+      const Vec left = x[i * row_step] - Vec{};
 #pragma GCC unroll 4
       for (int v = 0; v < kVectors; ++v) sums[i][v] += left * right[v];
     }
