@@ -8,6 +8,7 @@
 namespace rw::keras {
 
 struct GraphNode;
+class Trainer;
 
 struct LayerState {
   LayerState() = default;
@@ -34,6 +35,8 @@ struct LayerState {
   std::vector<Tensor> losses;                         // of the last call
   std::vector<std::weak_ptr<GraphNode>> nodes;        // symbolic calls
   std::vector<Shape> output_shapes;                   // of the first call
+
+  std::shared_ptr<Trainer> trainer;  // of a model that was compiled
 
   // Objects that can run the layer: the one that models share, and the user's own.
   std::mutex mutex;

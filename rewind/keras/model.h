@@ -13,10 +13,17 @@
 #include <iosfwd>
 
 #include "rewind/keras/layer_ref.h"
+#include "rewind/keras/training.h"
+
+namespace rw::data {
+class Dataset;
+}
 
 namespace rw::keras {
 
+class BatchSource;
 class FunctionalGraph;
+class Trainer;
 
 struct SummaryOptions {
   int line_length = 0;  // 0: what fits the terminal, at most Keras' default
@@ -42,6 +49,41 @@ class Model : public Layer {
   std::vector<KerasTensor> inputs() const;
   std::vector<KerasTensor> outputs() const;
 
+  // ---- training (fit.cc, train_step.cc)
+  // Says how the model is trained; steps are traced anew.
+  void compile(const CompileOptions& options);
+  bool compiled() const;
+  // Trains: epochs over the data in batches, a compiled function a step.
+  History fit(const Arrays& x, const Arrays& y, const FitOptions& options = {});
+  // Elements are (x, y) or (x, y, sample_weight), in batches.
+  History fit(const data::Dataset& dataset, const FitOptions& options = {});
+  History fit(const data::Dataset& dataset, const data::Dataset& validation, const FitOptions& options = {});
+  Logs evaluate(const Arrays& x, const Arrays& y, const EvaluateOptions& options = {});
+  Logs evaluate(const data::Dataset& dataset, const EvaluateOptions& options = {});
+  // The outputs for all examples.
+  Tensor predict(const Arrays& x, const PredictOptions& options = {});
+  std::vector<Tensor> predict_all(const Arrays& x, const PredictOptions& options = {});
+  std::vector<Tensor> predict_all(const data::Dataset& dataset, const PredictOptions& options = {});
+  Logs train_on_batch(const Arrays& x, const Arrays& y, const Tensor& sample_weight = {});
+  Logs test_on_batch(const Arrays& x, const Arrays& y, const Tensor& sample_weight = {});
+
+  // A step, for subclasses that train in another way. The default runs the model in training mode, takes the
+  // gradient of compute_loss and applies the optimizer.
+  virtual StepLogs train_step(const Batch& batch);
+  virtual StepLogs test_step(const Batch& batch);
+  virtual std::vector<Tensor> predict_step(const Batch& batch);
+  // The compiled loss and what layers added; notes its mean.
+  virtual Tensor compute_loss(const Batch& batch, const std::vector<Tensor>& y_pred);
+  // Updates the compiled metrics and gives the values of all.
+  virtual StepLogs compute_metrics(const Batch& batch, const std::vector<Tensor>& y_pred);
+
+  const Optimizer& optimizer() const;
+  std::vector<Metric> metrics() const;
+  void reset_metrics() const;
+  // Asks fit to end after the step (or epoch) at hand.
+  void set_stop_training(bool stop) const;
+  bool stop_training() const;
+
   // The table that Keras prints: to standard output, or as text.
   void summary(const SummaryOptions& options = {}) const;
   std::string summary_text(const SummaryOptions& options = {}) const;
@@ -53,6 +95,15 @@ class Model : public Layer {
   Model(std::string class_name, const LayerOptions& options);
 
  private:
+  Trainer& trainer() const;  // throws FailedPreconditionError before compile()
+  void make_steps();
+  std::vector<std::string> output_names() const;
+  size_t input_count() const;
+  size_t output_count() const;
+  History fit_on(BatchSource& training, BatchSource* validation, const FitOptions& options);
+  Logs evaluate_on(BatchSource& source, int64_t steps, const std::vector<CallbackRef>& callbacks);
+  std::vector<Tensor> predict_on(BatchSource& source, const PredictOptions& options);
+
   std::shared_ptr<const FunctionalGraph> graph_;
 };
 

@@ -1,0 +1,247 @@
+// Model: the loops around the steps, and what they tell callbacks.
+#include <algorithm>
+#include <cmath>
+
+#include "rewind/base/error.h"
+#include "rewind/keras/batch_source.h"
+#include "rewind/keras/interrupt.h"
+#include "rewind/keras/layer_state.h"
+#include "rewind/keras/model.h"
+#include "rewind/keras/trainer.h"
+#include "rewind/tensor/ops/gather.h"
+#include "rewind/tensor/ops/reduce.h"
+#include "rewind/tensor/ops/shape.h"
+#include "rewind/tensor/ops/unary.h"
+
+namespace rw::keras {
+namespace {
+
+// Calls all callbacks in their order.
+class CallbackList {
+ public:
+  CallbackList(std::vector<CallbackRef> list, Model* model, const CallbackParams& params) : list_(std::move(list)) {
+    for (const CallbackRef& c : list_) {
+      c->set_model(model);
+      c->set_params(params);
+    }
+  }
+  template <class F>
+  void each(F f) const {
+    for (const CallbackRef& c : list_) f(*c);
+  }
+
+ private:
+  std::vector<CallbackRef> list_;
+};
+
+Logs numbers(const std::vector<std::string>& names, const std::vector<Tensor>& values) {
+  Logs logs;
+  for (size_t i = 0; i < values.size(); ++i) {
+    const Tensor mean = values[i].rank() > 0 ? reduce_mean(cast(values[i], DType::kFloat32)) : values[i];
+    logs.push_back({names[i], mean.dtype() == DType::kFloat32 ? double(mean.item<float>())
+                                                             : cast(mean, DType::kFloat64).item<double>()});
+  }
+  std::sort(logs.begin(), logs.end());
+  return logs;
+}
+
+// Weights of examples by the class of their target.
+Tensor class_weights(const std::map<int64_t, double>& by_class, const Batch& batch) {
+  if (batch.y.size() != 1) fail_invalid("fit", "class_weight is only supported for models with a single output");
+  Tensor y = batch.y[0];
+  if (y.rank() > 1 && y.shape().back() > 1) y = argmax(y, -1);
+  y = reshape(cast(y, DType::kInt64), {-1});
+  std::vector<float> weights;
+  for (const int64_t c : y.to_vector<int64_t>()) {
+    const auto found = by_class.find(c);
+    weights.push_back(found == by_class.end() ? 1.0f : float(found->second));
+  }
+  return constant(weights);
+}
+
+std::vector<Tensor> joined(std::vector<std::vector<Tensor>> parts) {
+  std::vector<Tensor> results;
+  for (size_t i = 0; !parts.empty() && i < parts[0].size(); ++i) {
+    std::vector<Tensor> list;
+    for (const std::vector<Tensor>& p : parts) list.push_back(p[i]);
+    results.push_back(list.size() == 1 ? list[0] : concat(list, 0));
+  }
+  return results;
+}
+
+int64_t shorter(int64_t steps, int64_t limit) {
+  return limit > 0 && (steps < 0 || limit < steps) ? limit : steps;
+}
+
+}  // namespace
+
+History Model::fit(const Arrays& x, const Arrays& y, const FitOptions& options) {
+  ArrayBatches all{x.list(), y.list(), options.sample_weight, options.batch_size};
+  const int64_t rows = rows_of(all);
+  all.end = rows;
+  all.shuffle = options.shuffle;
+  const int64_t validation_batch = options.validation_batch_size > 0 ? options.validation_batch_size : options.batch_size;
+  std::unique_ptr<BatchSource> validation;
+  if (options.validation_data) {
+    ArrayBatches held{options.validation_data->x.list(), options.validation_data->y.list(),
+                      options.validation_data->sample_weight, validation_batch};
+    held.end = rows_of(held);
+    validation = batches_of(held);
+  } else if (options.validation_split > 0) {
+    if (options.validation_split >= 1)
+      fail_invalid("fit", "validation_split must be between 0 and 1: got " + std::to_string(options.validation_split));
+    ArrayBatches held = all;
+    held.shuffle = false;
+    held.batch_size = validation_batch;
+    all.end = int64_t(std::floor(double(rows) * (1.0 - options.validation_split)));
+    held.begin = all.end;
+    if (all.end == 0 || held.begin == rows)
+      fail_invalid("fit", "validation_split=" + std::to_string(options.validation_split) + " of " +
+                              std::to_string(rows) + " examples leaves nothing on one side");
+    validation = batches_of(held);
+  }
+  return fit_on(*batches_of(all), validation.get(), options);
+}
+
+History Model::fit(const data::Dataset& dataset, const FitOptions& options) {
+  return fit_on(*batches_of(dataset, input_count(), output_count()), nullptr, options);
+}
+History Model::fit(const data::Dataset& dataset, const data::Dataset& validation, const FitOptions& options) {
+  return fit_on(*batches_of(dataset, input_count(), output_count()),
+                batches_of(validation, input_count(), output_count()).get(), options);
+}
+
+History Model::fit_on(BatchSource& training, BatchSource* validation, const FitOptions& options) {
+  trainer();
+  make_steps();
+  Trainer& t = trainer();
+  t.stop_training = false;
+  const int64_t steps = shorter(training.steps(), options.steps_per_epoch);
+  History history;
+  history.params = {options.verbose, options.epochs, steps};
+  const CallbackList callbacks(options.callbacks, this, history.params);
+  const InterruptScope interrupts;
+  bool open = false;  // a pass that steps_per_epoch cut goes on in the next epoch
+  Logs last;
+  callbacks.each([](Callback& c) { c.on_train_begin(); });
+  for (int epoch = options.initial_epoch; epoch < options.epochs && !t.stop_training; ++epoch) {
+    t.reset_metrics();
+    callbacks.each([&](Callback& c) { c.on_epoch_begin(epoch); });
+    if (!open || options.steps_per_epoch <= 0) training.start();
+    open = true;
+    Logs logs;
+    Batch batch;
+    int64_t step = 0;
+    for (; options.steps_per_epoch <= 0 || step < options.steps_per_epoch; ++step) {
+      if (!training.next(&batch)) {
+        open = false;
+        if (step == 0 && options.steps_per_epoch > 0) {
+          training.start();
+          open = true;
+          if (training.next(&batch)) goto run;  // the pass ended with the epoch before
+        }
+        break;
+      }
+    run:
+      if (!options.class_weight.empty()) batch.sample_weight = class_weights(options.class_weight, batch);
+      callbacks.each([&](Callback& c) { c.on_train_batch_begin(step); });
+      logs = numbers(t.steps.train_names, t.steps.train(batch));
+      callbacks.each([&](Callback& c) { c.on_train_batch_end(step, logs); });
+      if (InterruptScope::interrupted()) t.stop_training = history.interrupted = true;
+      if (t.stop_training) break;
+    }
+    if (step == 0 && logs.empty()) fail_invalid("fit", "the data has no batches");
+    const bool validates = validation && !history.interrupted && (epoch + 1) % options.validation_freq == 0;
+    if (validates)
+      for (const auto& [name, value] : evaluate_on(*validation, options.validation_steps, options.callbacks))
+        logs.push_back({"val_" + name, value});
+    callbacks.each([&](Callback& c) { c.on_epoch_end(epoch, logs); });
+    history.epoch.push_back(epoch);
+    for (const auto& [name, value] : logs) history.history[name].push_back(value);
+    last = logs;
+  }
+  if (t.options.optimizer.built()) t.options.optimizer.finalize_variable_values(trainable_weights());
+  callbacks.each([&](Callback& c) { c.on_train_end(last); });
+  return history;
+}
+
+Logs Model::evaluate_on(BatchSource& source, int64_t steps, const std::vector<CallbackRef>& list) {
+  make_steps();
+  Trainer& t = trainer();
+  const CallbackList callbacks(list, this, {0, 1, shorter(source.steps(), steps)});
+  t.reset_metrics();
+  callbacks.each([](Callback& c) { c.on_test_begin(); });
+  source.start();
+  Logs logs;
+  Batch batch;
+  for (int64_t step = 0; (steps <= 0 || step < steps) && source.next(&batch); ++step) {
+    callbacks.each([&](Callback& c) { c.on_test_batch_begin(step); });
+    logs = numbers(t.steps.test_names, t.steps.test(batch));
+    callbacks.each([&](Callback& c) { c.on_test_batch_end(step, logs); });
+  }
+  callbacks.each([&](Callback& c) { c.on_test_end(logs); });
+  return logs;
+}
+
+Logs Model::evaluate(const Arrays& x, const Arrays& y, const EvaluateOptions& options) {
+  ArrayBatches all{x.list(), y.list(), options.sample_weight, options.batch_size};
+  all.end = rows_of(all);
+  trainer();
+  return evaluate_on(*batches_of(all), options.steps, options.callbacks);
+}
+Logs Model::evaluate(const data::Dataset& dataset, const EvaluateOptions& options) {
+  trainer();
+  return evaluate_on(*batches_of(dataset, input_count(), output_count()), options.steps, options.callbacks);
+}
+
+std::vector<Tensor> Model::predict_on(BatchSource& source, const PredictOptions& options) {
+  make_steps();
+  Trainer& t = trainer();
+  const CallbackList callbacks(options.callbacks, this, {options.verbose, 1, shorter(source.steps(), options.steps)});
+  callbacks.each([](Callback& c) { c.on_predict_begin(); });
+  source.start();
+  std::vector<std::vector<Tensor>> parts;
+  Batch batch;
+  for (int64_t step = 0; (options.steps <= 0 || step < options.steps) && source.next(&batch); ++step) {
+    callbacks.each([&](Callback& c) { c.on_predict_batch_begin(step); });
+    batch.y.clear();
+    batch.sample_weight = {};
+    parts.push_back(t.steps.predict(batch));
+    callbacks.each([&](Callback& c) { c.on_predict_batch_end(step); });
+  }
+  callbacks.each([](Callback& c) { c.on_predict_end(); });
+  return joined(std::move(parts));
+}
+
+std::vector<Tensor> Model::predict_all(const Arrays& x, const PredictOptions& options) {
+  ArrayBatches all{x.list(), {}, {}, options.batch_size};
+  all.end = rows_of(all);
+  return predict_on(*batches_of(all), options);
+}
+std::vector<Tensor> Model::predict_all(const data::Dataset& dataset, const PredictOptions& options) {
+  return predict_on(*batches_of(dataset, input_count(), output_count()), options);
+}
+Tensor Model::predict(const Arrays& x, const PredictOptions& options) {
+  const std::vector<Tensor> results = predict_all(x, options);
+  if (results.size() != 1)
+    fail_invalid(name(), "model \"" + name() + "\" has " + std::to_string(results.size()) +
+                             " outputs: predict_all(x) gives them all");
+  return results[0];
+}
+
+Logs Model::train_on_batch(const Arrays& x, const Arrays& y, const Tensor& sample_weight) {
+  trainer();
+  make_steps();
+  Trainer& t = trainer();
+  const std::vector<Tensor> values = t.steps.train({x.list(), y.list(), sample_weight});
+  return numbers(t.steps.train_names, values);
+}
+Logs Model::test_on_batch(const Arrays& x, const Arrays& y, const Tensor& sample_weight) {
+  trainer();
+  make_steps();
+  Trainer& t = trainer();
+  const std::vector<Tensor> values = t.steps.test({x.list(), y.list(), sample_weight});
+  return numbers(t.steps.test_names, values);
+}
+
+}  // namespace rw::keras

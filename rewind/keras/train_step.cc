@@ -1,0 +1,124 @@
+// Model: compile, and what one step of training, testing and predicting does.
+#include "rewind/autodiff/gradient_tape.h"
+#include "rewind/base/error.h"
+#include "rewind/function/function.h"
+#include "rewind/keras/call_context.h"
+#include "rewind/keras/functional_graph.h"
+#include "rewind/keras/layer_state.h"
+#include "rewind/keras/model.h"
+#include "rewind/keras/trainer.h"
+#include "rewind/tensor/ops/binary.h"
+#include "rewind/tensor/ops/unary.h"
+
+namespace rw::keras {
+namespace {
+
+std::vector<Tensor> values_of(const StepLogs& logs, std::vector<std::string>* names) {
+  std::vector<Tensor> values;
+  names->clear();
+  for (const auto& [name, value] : logs) {
+    names->push_back(name);
+    values.push_back(value);
+  }
+  return values;
+}
+
+}  // namespace
+
+void Model::compile(const CompileOptions& options) {
+  layer_state()->trainer = std::make_shared<Trainer>(options);
+  trainer().output_names = output_names();
+}
+
+bool Model::compiled() const { return layer_state()->trainer != nullptr; }
+
+Trainer& Model::trainer() const {
+  if (!compiled())
+    fail_precondition(name(), "You must call `compile()` before fit(), evaluate() or a step. Model \"" + name() +
+                                  "\" was not compiled");
+  return *layer_state()->trainer;
+}
+
+const Optimizer& Model::optimizer() const { return trainer().options.optimizer; }
+std::vector<Metric> Model::metrics() const { return trainer().metrics(); }
+void Model::reset_metrics() const { trainer().reset_metrics(); }
+void Model::set_stop_training(bool stop) const { trainer().stop_training = stop; }
+bool Model::stop_training() const { return trainer().stop_training; }
+
+std::vector<std::string> Model::output_names() const {
+  std::vector<std::string> names;
+  for (const KerasTensor& y : outputs()) names.push_back(y.name());
+  return names;
+}
+size_t Model::input_count() const { return graph() ? graph()->inputs().size() : 1; }
+size_t Model::output_count() const { return graph() ? graph()->outputs().size() : 1; }
+
+StepLogs Model::train_step(const Batch& batch) {
+  Trainer& t = trainer();
+  const CallContext context;  // masks of the outputs reach the loss
+  layer_state()->clear_losses();
+  GradientTape tape;
+  const std::vector<Tensor> y_pred = all(batch.x, {.training = true});
+  const Tensor loss = t.options.optimizer.scale_loss(compute_loss(batch, y_pred));
+  const std::vector<Variable> weights = trainable_weights();
+  if (!weights.empty()) t.options.optimizer.apply_gradients(tape.gradient(loss, weights), weights);
+  return compute_metrics(batch, y_pred);
+}
+
+StepLogs Model::test_step(const Batch& batch) {
+  const CallContext context;
+  layer_state()->clear_losses();
+  const std::vector<Tensor> y_pred = all(batch.x, {.training = false});
+  compute_loss(batch, y_pred);
+  return compute_metrics(batch, y_pred);
+}
+
+std::vector<Tensor> Model::predict_step(const Batch& batch) { return all(batch.x, {.training = false}); }
+
+Tensor Model::compute_loss(const Batch& batch, const std::vector<Tensor>& y_pred) {
+  Trainer& t = trainer();
+  Tensor loss = t.loss_of(batch, y_pred);
+  for (const Tensor& more : losses()) {
+    const Tensor term = cast(more, DType::kFloat32);
+    loss = loss.defined() ? loss + term : term;
+  }
+  if (!loss.defined())
+    fail_precondition(name(), "No loss to compute. Give compile() a `loss`, or add one by `add_loss()` in a layer of model \"" +
+                                  name() + "\"");
+  t.note_loss(loss, batch);
+  return loss;
+}
+
+StepLogs Model::compute_metrics(const Batch& batch, const std::vector<Tensor>& y_pred) {
+  trainer().update_metrics(batch, y_pred);
+  return trainer().results();
+}
+
+// Steps call this object; another one, with the same weights, makes its own.
+void Model::make_steps() {
+  static const CompileOptions kPlain;
+  const std::shared_ptr<Trainer>& known = layer_state()->trainer;
+  if (!known) compile(kPlain);  // a model that only predicts
+  Trainer& t = trainer();
+  if (t.steps.owner == this) return;
+  t.steps.owner = this;
+  auto made = [&](const char* what, int64_t budget, auto step) -> Trainer::Step {
+    if (t.options.run_eagerly || !t.options.jit)
+      return [step](const Batch& b) { return step(b.x, b.y, b.sample_weight); };
+    auto f = function(step, {.name = what, .memory_budget = budget});
+    return [f](const Batch& b) { return f(b.x, b.y, b.sample_weight); };
+  };
+  using List = const std::vector<Tensor>&;
+  Trainer* trainer = &t;
+  t.steps.train = made("train_step", t.options.memory_budget, [this, trainer](List x, List y, const Tensor& w) {
+    return values_of(train_step({x, y, w}), &trainer->steps.train_names);
+  });
+  t.steps.test = made("test_step", 0, [this, trainer](List x, List y, const Tensor& w) {
+    return values_of(test_step({x, y, w}), &trainer->steps.test_names);
+  });
+  t.steps.predict = made("predict_step", 0, [this](List x, List y, const Tensor& w) {
+    return predict_step({x, y, w});
+  });
+}
+
+}  // namespace rw::keras

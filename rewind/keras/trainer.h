@@ -1,0 +1,48 @@
+// The part of a model that training needs: what compile was given, the metrics, the compiled steps.
+#pragma once
+
+#include <functional>
+
+#include "rewind/keras/training.h"
+
+namespace rw::keras {
+
+class Trainer {
+ public:
+  explicit Trainer(const CompileOptions& options);
+
+  // The loss of the outputs, weighted and reduced, without what layers added; notes each output's own.
+  Tensor loss_of(const Batch& batch, const std::vector<Tensor>& y_pred);
+  void update_metrics(const Batch& batch, const std::vector<Tensor>& y_pred);
+  // The mean of the loss over the examples seen.
+  void note_loss(const Tensor& loss, const Batch& batch);
+  // Of all metrics, by name.
+  StepLogs results() const;
+  void reset_metrics();
+  std::vector<Metric> metrics() const;
+
+  using Step = std::function<std::vector<Tensor>(const Batch&)>;
+  struct Steps {
+    const void* owner = nullptr;           // the object that the steps call
+    Step train, test, predict;
+    std::vector<std::string> train_names, test_names;  // of the values that a step gives
+  };
+  Steps steps;
+
+  CompileOptions options;
+  std::vector<std::string> output_names;
+  bool stop_training = false;
+
+ private:
+  struct OutputMetrics {
+    std::vector<Metric> plain, weighted;
+  };
+  void find_metrics(const Batch& batch, const std::vector<Tensor>& y_pred);
+
+  metrics::Mean loss_;
+  std::vector<metrics::Mean> output_losses_;  // of a model with several
+  std::vector<OutputMetrics> outputs_;
+  bool found_ = false;
+};
+
+}  // namespace rw::keras
