@@ -47,6 +47,7 @@ std::vector<Workload> function_workloads();
 std::vector<Workload> loop_workloads();
 std::vector<Workload> cnn_workloads();
 std::vector<Workload> gpt_workloads();
+std::vector<Workload> keras_workloads();
 std::vector<Workload> kernel_workloads();
 
 }  // namespace bench

@@ -12,7 +12,8 @@ namespace {
 class FromArrays : public BatchSource {
  public:
   explicit FromArrays(const ArrayBatches& arrays) : arrays_(arrays), random_(0) {
-    if (arrays.batch_size <= 0) fail_invalid("fit", "batch_size must be positive: got " + std::to_string(arrays.batch_size));
+    if (arrays.batch_size <= 0)
+      fail_invalid("fit", "batch_size must be positive: got " + std::to_string(arrays.batch_size));
     rows_.resize(size_t(arrays.end - arrays.begin));
     std::iota(rows_.begin(), rows_.end(), arrays.begin);
     if (arrays.shuffle) random_.seed(uint64_t(make_default_seed()));
@@ -31,7 +32,8 @@ class FromArrays : public BatchSource {
     batch->y.clear();
     for (const Tensor& t : arrays_.x) batch->x.push_back(data::gather_rows(t, rows));
     for (const Tensor& t : arrays_.y) batch->y.push_back(data::gather_rows(t, rows));
-    batch->sample_weight = arrays_.sample_weight.defined() ? data::gather_rows(arrays_.sample_weight, rows) : Tensor();
+    batch->sample_weight =
+        arrays_.sample_weight.defined() ? data::gather_rows(arrays_.sample_weight, rows) : Tensor();
     at_ += count;
     return true;
   }
@@ -64,8 +66,8 @@ class FromDataset : public BatchSource {
     }
     if (batch->x.size() < inputs_ || element.size() > inputs_ + outputs_ + 1)
       fail_invalid("fit", "elements of the dataset have " + std::to_string(element.size()) +
-                              " tensors, and the model takes " + std::to_string(inputs_) + " inputs and has " +
-                              std::to_string(outputs_) + " outputs");
+                              " tensors, and the model takes " + std::to_string(inputs_) +
+                              " inputs and has " + std::to_string(outputs_) + " outputs");
     return true;
   }
   int64_t steps() const override {
@@ -98,7 +100,9 @@ int64_t rows_of(const ArrayBatches& arrays) {
   return rows;
 }
 
-std::unique_ptr<BatchSource> batches_of(const ArrayBatches& arrays) { return std::make_unique<FromArrays>(arrays); }
+std::unique_ptr<BatchSource> batches_of(const ArrayBatches& arrays) {
+  return std::make_unique<FromArrays>(arrays);
+}
 std::unique_ptr<BatchSource> batches_of(const data::Dataset& dataset, size_t inputs, size_t outputs) {
   return std::make_unique<FromDataset>(dataset, inputs, outputs);
 }

@@ -1,12 +1,14 @@
 // Model: the loops around the steps, and what they tell callbacks.
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "rewind/base/error.h"
 #include "rewind/keras/batch_source.h"
 #include "rewind/keras/interrupt.h"
 #include "rewind/keras/layer_state.h"
 #include "rewind/keras/model.h"
+#include "rewind/keras/progress_bar.h"
 #include "rewind/keras/trainer.h"
 #include "rewind/tensor/ops/gather.h"
 #include "rewind/tensor/ops/reduce.h"
@@ -16,38 +18,51 @@
 namespace rw::keras {
 namespace {
 
-// Calls all callbacks in their order.
-class CallbackList {
+// What callbacks see of a model.
+class Host : public TrainingHost {
  public:
-  CallbackList(std::vector<CallbackRef> list, Model* model, const CallbackParams& params) : list_(std::move(list)) {
-    for (const CallbackRef& c : list_) {
-      c->set_model(model);
-      c->set_params(params);
-    }
-  }
-  template <class F>
-  void each(F f) const {
-    for (const CallbackRef& c : list_) f(*c);
+  Host(Model* model, Trainer* trainer) : model_(model), trainer_(trainer) {}
+  std::vector<Tensor> get_weights() const override { return model_->get_weights(); }
+  void set_weights(const std::vector<Tensor>& weights) override { model_->set_weights(weights); }
+  const Optimizer* optimizer() const override { return &trainer_->options.optimizer; }
+  Direction direction(const std::string& metric) const override {
+    for (const Metric& m : trainer_->metrics())
+      if (m.name() == metric) return m.direction();
+    return Direction::kUnknown;
   }
 
  private:
-  std::vector<CallbackRef> list_;
+  Model* model_;
+  Trainer* trainer_;
 };
 
+CallbackList listeners(const std::vector<CallbackRef>& given, int verbose, Host* host,
+                       const TrainingParams& params) {
+  CallbackList list(given);
+  if (verbose > 0 && !list.find<ProgressBar>()) list.add(ProgressBar());
+  list.set_host(host);
+  list.set_params(params);
+  return list;
+}
+
+// By name; converted when somebody looks.
 Logs numbers(const std::vector<std::string>& names, const std::vector<Tensor>& values) {
-  Logs logs;
-  for (size_t i = 0; i < values.size(); ++i) {
-    const Tensor mean = values[i].rank() > 0 ? reduce_mean(cast(values[i], DType::kFloat32)) : values[i];
-    logs.push_back({names[i], mean.dtype() == DType::kFloat32 ? double(mean.item<float>())
-                                                             : cast(mean, DType::kFloat64).item<double>()});
-  }
-  std::sort(logs.begin(), logs.end());
-  return logs;
+  return Logs([names, values](Logs& logs) {
+    std::vector<size_t> order(values.size());
+    std::iota(order.begin(), order.end(), size_t(0));
+    std::sort(order.begin(), order.end(), [&](size_t a, size_t b) { return names[a] < names[b]; });
+    for (const size_t i : order) {
+      const Tensor mean = values[i].rank() > 0 ? reduce_mean(cast(values[i], DType::kFloat32)) : values[i];
+      logs.set(names[i], mean.dtype() == DType::kFloat32 ? double(mean.item<float>())
+                                                         : cast(mean, DType::kFloat64).item<double>());
+    }
+  });
 }
 
 // Weights of examples by the class of their target.
 Tensor class_weights(const std::map<int64_t, double>& by_class, const Batch& batch) {
-  if (batch.y.size() != 1) fail_invalid("fit", "class_weight is only supported for models with a single output");
+  if (batch.y.size() != 1)
+    fail_invalid("fit", "class_weight is only supported for models with a single output");
   Tensor y = batch.y[0];
   if (y.rank() > 1 && y.shape().back() > 1) y = argmax(y, -1);
   y = reshape(cast(y, DType::kInt64), {-1});
@@ -80,7 +95,8 @@ History Model::fit(const Arrays& x, const Arrays& y, const FitOptions& options) 
   const int64_t rows = rows_of(all);
   all.end = rows;
   all.shuffle = options.shuffle;
-  const int64_t validation_batch = options.validation_batch_size > 0 ? options.validation_batch_size : options.batch_size;
+  const int64_t validation_batch =
+      options.validation_batch_size > 0 ? options.validation_batch_size : options.batch_size;
   std::unique_ptr<BatchSource> validation;
   if (options.validation_data) {
     ArrayBatches held{options.validation_data->x.list(), options.validation_data->y.list(),
@@ -89,7 +105,8 @@ History Model::fit(const Arrays& x, const Arrays& y, const FitOptions& options) 
     validation = batches_of(held);
   } else if (options.validation_split > 0) {
     if (options.validation_split >= 1)
-      fail_invalid("fit", "validation_split must be between 0 and 1: got " + std::to_string(options.validation_split));
+      fail_invalid(
+          "fit", "validation_split must be between 0 and 1: got " + std::to_string(options.validation_split));
     ArrayBatches held = all;
     held.shuffle = false;
     held.batch_size = validation_batch;
@@ -115,71 +132,72 @@ History Model::fit_on(BatchSource& training, BatchSource* validation, const FitO
   trainer();
   make_steps();
   Trainer& t = trainer();
-  t.stop_training = false;
+  Host host(this, &t);
+  t.host = &host;
   const int64_t steps = shorter(training.steps(), options.steps_per_epoch);
-  History history;
-  history.params = {options.verbose, options.epochs, steps};
-  const CallbackList callbacks(options.callbacks, this, history.params);
+  CallbackList callbacks =
+      listeners(options.callbacks, options.verbose, &host, {options.verbose, options.epochs, steps});
+  const auto history = std::make_shared<History>();
+  callbacks.add(history);
   const InterruptScope interrupts;
   bool open = false;  // a pass that steps_per_epoch cut goes on in the next epoch
-  Logs last;
-  callbacks.each([](Callback& c) { c.on_train_begin(); });
-  for (int epoch = options.initial_epoch; epoch < options.epochs && !t.stop_training; ++epoch) {
+  bool interrupted = false;
+  Logs logs;
+  callbacks.on_train_begin(logs);
+  for (int epoch = options.initial_epoch; epoch < options.epochs && !host.stop_training; ++epoch) {
     t.reset_metrics();
-    callbacks.each([&](Callback& c) { c.on_epoch_begin(epoch); });
+    Logs nothing;
+    callbacks.on_epoch_begin(epoch, nothing);
     if (!open || options.steps_per_epoch <= 0) training.start();
     open = true;
-    Logs logs;
     Batch batch;
+    auto next_batch = [&](bool first) {
+      if (training.next(&batch)) return true;
+      open = false;
+      if (!first || options.steps_per_epoch <= 0) return false;
+      training.start();  // the pass ended with the epoch before
+      return open = training.next(&batch);
+    };
     int64_t step = 0;
     for (; options.steps_per_epoch <= 0 || step < options.steps_per_epoch; ++step) {
-      if (!training.next(&batch)) {
-        open = false;
-        if (step == 0 && options.steps_per_epoch > 0) {
-          training.start();
-          open = true;
-          if (training.next(&batch)) goto run;  // the pass ended with the epoch before
-        }
-        break;
-      }
-    run:
+      if (!next_batch(step == 0)) break;
       if (!options.class_weight.empty()) batch.sample_weight = class_weights(options.class_weight, batch);
-      callbacks.each([&](Callback& c) { c.on_train_batch_begin(step); });
-      logs = numbers(t.steps.train_names, t.steps.train(batch));
-      callbacks.each([&](Callback& c) { c.on_train_batch_end(step, logs); });
-      if (InterruptScope::interrupted()) t.stop_training = history.interrupted = true;
-      if (t.stop_training) break;
+      callbacks.on_train_batch_begin(step, nothing);
+      const std::vector<Tensor> values = t.steps.train(batch);
+      logs = numbers(t.steps.train_names, values);
+      callbacks.on_train_batch_end(step, logs);
+      interrupted = InterruptScope::interrupted();
+      if (interrupted) host.stop_training = true;
+      if (host.stop_training) break;
     }
     if (step == 0 && logs.empty()) fail_invalid("fit", "the data has no batches");
-    const bool validates = validation && !history.interrupted && (epoch + 1) % options.validation_freq == 0;
-    if (validates)
-      for (const auto& [name, value] : evaluate_on(*validation, options.validation_steps, options.callbacks))
-        logs.push_back({"val_" + name, value});
-    callbacks.each([&](Callback& c) { c.on_epoch_end(epoch, logs); });
-    history.epoch.push_back(epoch);
-    for (const auto& [name, value] : logs) history.history[name].push_back(value);
-    last = logs;
+    if (validation && !interrupted && (epoch + 1) % options.validation_freq == 0) {
+      const Logs held = evaluate_on(*validation, options.validation_steps, callbacks);
+      for (const auto& [name, value] : held.items()) logs.set("val_" + name, value);
+    }
+    callbacks.on_epoch_end(epoch, logs);
   }
   if (t.options.optimizer.built()) t.options.optimizer.finalize_variable_values(trainable_weights());
-  callbacks.each([&](Callback& c) { c.on_train_end(last); });
-  return history;
+  callbacks.on_train_end(logs);
+  t.host = nullptr;
+  return *history;
 }
 
-Logs Model::evaluate_on(BatchSource& source, int64_t steps, const std::vector<CallbackRef>& list) {
+Logs Model::evaluate_on(BatchSource& source, int64_t steps, CallbackList& callbacks) {
   make_steps();
   Trainer& t = trainer();
-  const CallbackList callbacks(list, this, {0, 1, shorter(source.steps(), steps)});
   t.reset_metrics();
-  callbacks.each([](Callback& c) { c.on_test_begin(); });
+  Logs logs, nothing;
+  callbacks.on_test_begin(nothing);
   source.start();
-  Logs logs;
   Batch batch;
   for (int64_t step = 0; (steps <= 0 || step < steps) && source.next(&batch); ++step) {
-    callbacks.each([&](Callback& c) { c.on_test_batch_begin(step); });
-    logs = numbers(t.steps.test_names, t.steps.test(batch));
-    callbacks.each([&](Callback& c) { c.on_test_batch_end(step, logs); });
+    callbacks.on_test_batch_begin(step, nothing);
+    const std::vector<Tensor> values = t.steps.test(batch);
+    logs = numbers(t.steps.test_names, values);
+    callbacks.on_test_batch_end(step, logs);
   }
-  callbacks.each([&](Callback& c) { c.on_test_end(logs); });
+  callbacks.on_test_end(logs);
   return logs;
 }
 
@@ -187,29 +205,38 @@ Logs Model::evaluate(const Arrays& x, const Arrays& y, const EvaluateOptions& op
   ArrayBatches all{x.list(), y.list(), options.sample_weight, options.batch_size};
   all.end = rows_of(all);
   trainer();
-  return evaluate_on(*batches_of(all), options.steps, options.callbacks);
+  return evaluate_alone(*batches_of(all), options);
 }
 Logs Model::evaluate(const data::Dataset& dataset, const EvaluateOptions& options) {
   trainer();
-  return evaluate_on(*batches_of(dataset, input_count(), output_count()), options.steps, options.callbacks);
+  return evaluate_alone(*batches_of(dataset, input_count(), output_count()), options);
+}
+Logs Model::evaluate_alone(BatchSource& source, const EvaluateOptions& options) {
+  Host host(this, &trainer());
+  CallbackList callbacks = listeners(options.callbacks, options.verbose, &host,
+                                     {options.verbose, 1, shorter(source.steps(), options.steps)});
+  return evaluate_on(source, options.steps, callbacks);
 }
 
 std::vector<Tensor> Model::predict_on(BatchSource& source, const PredictOptions& options) {
   make_steps();
-  Trainer& t = trainer();
-  const CallbackList callbacks(options.callbacks, this, {options.verbose, 1, shorter(source.steps(), options.steps)});
-  callbacks.each([](Callback& c) { c.on_predict_begin(); });
+  Trainer& t = *layer_state()->trainer;
+  Host host(this, &t);
+  CallbackList callbacks = listeners(options.callbacks, options.verbose, &host,
+                                     {options.verbose, 1, shorter(source.steps(), options.steps)});
+  Logs nothing;
+  callbacks.on_predict_begin(nothing);
   source.start();
   std::vector<std::vector<Tensor>> parts;
   Batch batch;
   for (int64_t step = 0; (options.steps <= 0 || step < options.steps) && source.next(&batch); ++step) {
-    callbacks.each([&](Callback& c) { c.on_predict_batch_begin(step); });
+    callbacks.on_predict_batch_begin(step, nothing);
     batch.y.clear();
     batch.sample_weight = {};
     parts.push_back(t.steps.predict(batch));
-    callbacks.each([&](Callback& c) { c.on_predict_batch_end(step); });
+    callbacks.on_predict_batch_end(step, nothing);
   }
-  callbacks.each([](Callback& c) { c.on_predict_end(); });
+  callbacks.on_predict_end(nothing);
   return joined(std::move(parts));
 }
 

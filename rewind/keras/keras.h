@@ -1,6 +1,7 @@
-// Keras-style layers and models.
+// Keras-style layers, models and training.
 #pragma once
 
+#include "rewind/keras/callbacks.h"
 #include "rewind/keras/layers/activation_layers.h"
 #include "rewind/keras/layers/attention.h"
 #include "rewind/keras/layers/conv.h"
@@ -15,5 +16,9 @@
 #include "rewind/keras/layers/reshaping.h"
 #include "rewind/keras/layers/rnn.h"
 #include "rewind/keras/layers/wrappers.h"
+#include "rewind/keras/losses.h"
+#include "rewind/keras/metrics.h"
 #include "rewind/keras/model.h"
+#include "rewind/keras/optimizers.h"
+#include "rewind/keras/progress_bar.h"
 #include "rewind/keras/sequential.h"

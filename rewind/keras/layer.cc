@@ -203,6 +203,8 @@ void Layer::find_children() const {
 
 void Layer::visit_members(ChildCollector& collector) {
   for (LayerState::Weight& w : state_->weights) collector.members(weight_name(w.variable), w.variable);
+  for (const auto& child : state_->children)
+    if (Layer* object = child->object_or_null()) collector.members(child->name, *object);
 }
 
 std::string weight_path(const Variable& weight) {
@@ -222,14 +224,19 @@ std::shared_ptr<Layer> LayerState::shared_object() {
   return shared.lock();
 }
 
-Layer& LayerState::object() {
+Layer* LayerState::object_or_null() {
   const std::lock_guard lock(mutex);
-  if (const auto kept = shared.lock()) return *kept;
-  if (objects.empty())
+  if (const auto kept = shared.lock()) return kept.get();
+  return objects.empty() ? nullptr : objects.back();
+}
+
+Layer& LayerState::object() {
+  Layer* found = object_or_null();
+  if (!found)
     fail_precondition(name, "the layer object is gone, and class " + class_name +
                                 " does not say how it is copied: derive it from keras::LayerOf<" +
                                 class_name + ">, or keep the object as long as its model");
-  return *objects.back();
+  return *found;
 }
 
 void LayerState::add_child(const std::shared_ptr<LayerState>& child) {

@@ -160,7 +160,10 @@ template <class D, class Base = Layer>
 class LayerOf : public Base {
  public:
   explicit LayerOf(const LayerOptions& options = {}) : Base(class_name_of(typeid(D)), options) {}
-  std::shared_ptr<Layer> clone() const override { return std::make_shared<D>(static_cast<const D&>(*this)); }
+  std::shared_ptr<Layer> clone() const override {
+    // A class derived from D is more than D.
+    return typeid(*this) == typeid(D) ? std::make_shared<D>(static_cast<const D&>(*this)) : nullptr;
+  }
 
  protected:
   LayerOf(std::string class_name, const LayerOptions& options) : Base(std::move(class_name), options) {}

@@ -44,6 +44,7 @@ struct LayerState {
   std::vector<Layer*> objects;
   // Throws FailedPreconditionError if there is none any more.
   Layer& object();
+  Layer* object_or_null();
   std::shared_ptr<Layer> shared_object();
 
   void add_child(const std::shared_ptr<LayerState>& child);

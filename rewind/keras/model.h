@@ -80,9 +80,8 @@ class Model : public Layer {
   const Optimizer& optimizer() const;
   std::vector<Metric> metrics() const;
   void reset_metrics() const;
-  // Asks fit to end after the step (or epoch) at hand.
+  // Asks fit, while it runs, to end after the step at hand.
   void set_stop_training(bool stop) const;
-  bool stop_training() const;
 
   // The table that Keras prints: to standard output, or as text.
   void summary(const SummaryOptions& options = {}) const;
@@ -101,7 +100,8 @@ class Model : public Layer {
   size_t input_count() const;
   size_t output_count() const;
   History fit_on(BatchSource& training, BatchSource* validation, const FitOptions& options);
-  Logs evaluate_on(BatchSource& source, int64_t steps, const std::vector<CallbackRef>& callbacks);
+  Logs evaluate_alone(BatchSource& source, const EvaluateOptions& options);
+  Logs evaluate_on(BatchSource& source, int64_t steps, CallbackList& callbacks);
   std::vector<Tensor> predict_on(BatchSource& source, const PredictOptions& options);
 
   std::shared_ptr<const FunctionalGraph> graph_;

@@ -5,6 +5,7 @@
 #include "rewind/keras/functional_graph.h"
 #include "rewind/keras/layer_state.h"
 #include "rewind/keras/layers/input_layer.h"
+#include "rewind/tensor/trace.h"
 
 namespace rw::keras {
 
@@ -83,6 +84,14 @@ void Sequential::build(const Shape& input) {
   for (const LayerRef& l : chain_->layers) x = (*l)(x);
   auto_name("Functional");  // the graph takes a name, as in Keras
   chain_->graph = std::make_shared<FunctionalGraph>(std::vector{first}, std::vector{x});
+}
+
+std::vector<Tensor> Sequential::call_many(const std::vector<Tensor>& inputs, const CallArgs& args) {
+  if (!chain_->graph && inputs.size() == 1) {  // layers came or went since it was built
+    const OutsideTraces outside;
+    build(inputs[0].shape());
+  }
+  return Model::call_many(inputs, args);
 }
 
 }  // namespace rw::keras

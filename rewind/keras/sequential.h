@@ -19,6 +19,7 @@ class Sequential : public LayerOf<Sequential, Model> {
   const FunctionalGraph* graph() const override;
 
   void build(const Shape& input) override;
+  std::vector<Tensor> call_many(const std::vector<Tensor>& inputs, const CallArgs& args) override;
 
  private:
   struct Chain;

@@ -151,8 +151,15 @@ class Summary {
     trainable.add(model_.trainable_weights());
     frozen.add(model_.non_trainable_weights());
     all.add(model_.weights());
+    std::string optimizer;
+    if (model_.compiled() && model_.optimizer().built()) {
+      Total own;
+      own.add(model_.optimizer().variables());
+      all.add(model_.optimizer().variables());
+      optimizer = " Optimizer params: " + own.text() + "\n";
+    }
     return " Total params: " + all.text() + "\n Trainable params: " + trainable.text() +
-           "\n Non-trainable params: " + frozen.text() + "\n";
+           "\n Non-trainable params: " + frozen.text() + "\n" + optimizer;
   }
 
   const Model& model_;

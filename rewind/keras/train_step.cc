@@ -26,24 +26,25 @@ std::vector<Tensor> values_of(const StepLogs& logs, std::vector<std::string>* na
 }  // namespace
 
 void Model::compile(const CompileOptions& options) {
-  layer_state()->trainer = std::make_shared<Trainer>(options);
+  layer_state()->trainer = std::make_shared<Trainer>(options, true);
   trainer().output_names = output_names();
 }
 
-bool Model::compiled() const { return layer_state()->trainer != nullptr; }
+bool Model::compiled() const { return layer_state()->trainer && layer_state()->trainer->compiled; }
 
 Trainer& Model::trainer() const {
   if (!compiled())
-    fail_precondition(name(), "You must call `compile()` before fit(), evaluate() or a step. Model \"" + name() +
-                                  "\" was not compiled");
+    fail_precondition(name(), "You must call `compile()` before fit(), evaluate() or a step. Model \"" +
+                                  name() + "\" was not compiled");
   return *layer_state()->trainer;
 }
 
 const Optimizer& Model::optimizer() const { return trainer().options.optimizer; }
 std::vector<Metric> Model::metrics() const { return trainer().metrics(); }
 void Model::reset_metrics() const { trainer().reset_metrics(); }
-void Model::set_stop_training(bool stop) const { trainer().stop_training = stop; }
-bool Model::stop_training() const { return trainer().stop_training; }
+void Model::set_stop_training(bool stop) const {
+  if (trainer().host) trainer().host->stop_training = stop;
+}
 
 std::vector<std::string> Model::output_names() const {
   std::vector<std::string> names;
@@ -83,8 +84,10 @@ Tensor Model::compute_loss(const Batch& batch, const std::vector<Tensor>& y_pred
     loss = loss.defined() ? loss + term : term;
   }
   if (!loss.defined())
-    fail_precondition(name(), "No loss to compute. Give compile() a `loss`, or add one by `add_loss()` in a layer of model \"" +
-                                  name() + "\"");
+    fail_precondition(
+        name(),
+        "No loss to compute. Give compile() a `loss`, or add one by `add_loss()` in a layer of model \"" +
+            name() + "\"");
   t.note_loss(loss, batch);
   return loss;
 }
@@ -96,10 +99,9 @@ StepLogs Model::compute_metrics(const Batch& batch, const std::vector<Tensor>& y
 
 // Steps call this object; another one, with the same weights, makes its own.
 void Model::make_steps() {
-  static const CompileOptions kPlain;
-  const std::shared_ptr<Trainer>& known = layer_state()->trainer;
-  if (!known) compile(kPlain);  // a model that only predicts
-  Trainer& t = trainer();
+  std::shared_ptr<Trainer>& known = layer_state()->trainer;
+  if (!known) known = std::make_shared<Trainer>(CompileOptions(), false);
+  Trainer& t = *known;
   if (t.steps.owner == this) return;
   t.steps.owner = this;
   auto made = [&](const char* what, int64_t budget, auto step) -> Trainer::Step {
@@ -110,15 +112,15 @@ void Model::make_steps() {
   };
   using List = const std::vector<Tensor>&;
   Trainer* trainer = &t;
-  t.steps.train = made("train_step", t.options.memory_budget, [this, trainer](List x, List y, const Tensor& w) {
-    return values_of(train_step({x, y, w}), &trainer->steps.train_names);
-  });
+  t.steps.train =
+      made("train_step", t.options.memory_budget, [this, trainer](List x, List y, const Tensor& w) {
+        return values_of(train_step({x, y, w}), &trainer->steps.train_names);
+      });
   t.steps.test = made("test_step", 0, [this, trainer](List x, List y, const Tensor& w) {
     return values_of(test_step({x, y, w}), &trainer->steps.test_names);
   });
-  t.steps.predict = made("predict_step", 0, [this](List x, List y, const Tensor& w) {
-    return predict_step({x, y, w});
-  });
+  t.steps.predict =
+      made("predict_step", 0, [this](List x, List y, const Tensor& w) { return predict_step({x, y, w}); });
 }
 
 }  // namespace rw::keras

@@ -30,7 +30,8 @@ MetricChoice::MetricChoice(const std::string& name) : name_(name) {
 Metric MetricChoice::for_shapes(const Shape& y_true, const Shape& y_pred) const {
   if (metric_) return *metric_;
   const bool binary = y_pred.rank() < 2 || y_pred.back() == 1;
-  const bool sparse = y_true.rank() < y_pred.rank() || (y_true.rank() == y_pred.rank() && y_true.back() == 1 && y_pred.back() > 1);
+  const bool sparse = y_true.rank() < y_pred.rank() ||
+                      (y_true.rank() == y_pred.rank() && y_true.back() == 1 && y_pred.back() > 1);
   const std::string kind = binary ? "binary" : sparse ? "sparse_categorical" : "categorical";
   const bool accuracy = name_ == "accuracy" || name_ == "acc";
   const Metric metric(kind + (accuracy ? "_accuracy" : "_crossentropy"));
@@ -46,17 +47,19 @@ std::vector<Loss> Losses::for_outputs(size_t count) const {
   return std::vector<Loss>(count, list_[0]);
 }
 
-Trainer::Trainer(const CompileOptions& given) : options(given), loss_({.name = "loss"}) {}
+Trainer::Trainer(const CompileOptions& given, bool was_compiled)
+    : options(given), compiled(was_compiled), loss_({.name = "loss"}) {}
 
 Tensor Trainer::loss_of(const Batch& batch, const std::vector<Tensor>& y_pred) {
   if (options.loss.empty()) return {};
   if (batch.y.size() != y_pred.size())
-    fail_invalid("fit", "the model has " + std::to_string(y_pred.size()) + " outputs, and there are targets for " +
-                            std::to_string(batch.y.size()));
+    fail_invalid("fit", "the model has " + std::to_string(y_pred.size()) +
+                            " outputs, and there are targets for " + std::to_string(batch.y.size()));
   const std::vector<Loss> losses = options.loss.for_outputs(y_pred.size());
   if (!options.loss_weights.empty() && options.loss_weights.size() != y_pred.size())
     fail_invalid("compile", "loss_weights must have one number an output: there are " +
-                                std::to_string(options.loss_weights.size()) + " for " + std::to_string(y_pred.size()));
+                                std::to_string(options.loss_weights.size()) + " for " +
+                                std::to_string(y_pred.size()));
   Tensor total;
   std::vector<Tensor> each;
   for (size_t i = 0; i < y_pred.size(); ++i) {
@@ -108,7 +111,8 @@ void Trainer::update_metrics(const Batch& batch, const std::vector<Tensor>& y_pr
   for (size_t i = 0; i < outputs_.size() && i < batch.y.size(); ++i) {
     const Tensor mask = mask_of(y_pred[i]);
     for (const Metric& m : outputs_[i].plain) m.update_state(batch.y[i], y_pred[i], {}, mask);
-    for (const Metric& m : outputs_[i].weighted) m.update_state(batch.y[i], y_pred[i], batch.sample_weight, mask);
+    for (const Metric& m : outputs_[i].weighted)
+      m.update_state(batch.y[i], y_pred[i], batch.sample_weight, mask);
   }
 }
 

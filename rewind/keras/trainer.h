@@ -9,7 +9,8 @@ namespace rw::keras {
 
 class Trainer {
  public:
-  explicit Trainer(const CompileOptions& options);
+  // A model that only predicts was not compiled.
+  Trainer(const CompileOptions& options, bool compiled);
 
   // The loss of the outputs, weighted and reduced, without what layers added; notes each output's own.
   Tensor loss_of(const Batch& batch, const std::vector<Tensor>& y_pred);
@@ -23,15 +24,16 @@ class Trainer {
 
   using Step = std::function<std::vector<Tensor>(const Batch&)>;
   struct Steps {
-    const void* owner = nullptr;           // the object that the steps call
+    const void* owner = nullptr;  // the object that the steps call
     Step train, test, predict;
     std::vector<std::string> train_names, test_names;  // of the values that a step gives
   };
   Steps steps;
 
   CompileOptions options;
+  bool compiled;
   std::vector<std::string> output_names;
-  bool stop_training = false;
+  TrainingHost* host = nullptr;  // while fit runs
 
  private:
   struct OutputMetrics {

@@ -9,7 +9,7 @@
 #include <optional>
 #include <variant>
 
-#include "rewind/keras/callback.h"
+#include "rewind/keras/callbacks.h"
 #include "rewind/keras/loss.h"
 #include "rewind/keras/metric.h"
 #include "rewind/keras/optimizer.h"
@@ -21,9 +21,9 @@ namespace rw::keras {
 class Arrays {
  public:
   Arrays() = default;
-  Arrays(const Tensor& one) : list_({one}) {}                    // NOLINT: written as they are
-  Arrays(std::initializer_list<Tensor> list) : list_(list) {}    // NOLINT
-  Arrays(std::vector<Tensor> list) : list_(std::move(list)) {}   // NOLINT
+  Arrays(const Tensor& one) : list_({one}) {}                   // NOLINT: written as they are
+  Arrays(std::initializer_list<Tensor> list) : list_(list) {}   // NOLINT
+  Arrays(std::vector<Tensor> list) : list_(std::move(list)) {}  // NOLINT
   const std::vector<Tensor>& list() const { return list_; }
   bool empty() const { return list_.empty(); }
 
@@ -60,8 +60,8 @@ class Losses {
   Losses() = default;
   template <class L>
     requires std::is_convertible_v<const L&, Loss>
-  Losses(const L& loss) : list_({Loss(loss)}) {}              // NOLINT: written as they are
-  Losses(std::initializer_list<Loss> list) : list_(list), each_(true) {}  // NOLINT
+  Losses(const L& loss) : list_({Loss(loss)}) {}                           // NOLINT: written as they are
+  Losses(std::initializer_list<Loss> list) : list_(list), each_(true) {}   // NOLINT
   Losses(std::vector<Loss> list) : list_(std::move(list)), each_(true) {}  // NOLINT
   bool empty() const { return list_.empty(); }
   // Throws InvalidArgumentError if there are neither one nor so many.
@@ -97,9 +97,9 @@ struct FitOptions {
   std::vector<CallbackRef> callbacks = {};
   double validation_split = 0.0;  // the last part of the arrays, not trained on
   std::optional<ValidationData> validation_data = {};
-  bool shuffle = true;                     // arrays, anew in each epoch
+  bool shuffle = true;                          // arrays, anew in each epoch
   std::map<int64_t, double> class_weight = {};  // of targets that are classes; others count 1
-  Tensor sample_weight = {};               // one an example
+  Tensor sample_weight = {};                    // one an example
   int initial_epoch = 0;
   int64_t steps_per_epoch = 0;  // 0: until the data ends
   int64_t validation_steps = 0;
@@ -120,14 +120,6 @@ struct PredictOptions {
   int verbose = 1;
   int64_t steps = 0;
   std::vector<CallbackRef> callbacks = {};
-};
-
-// What fit returns: values of each epoch.
-struct History {
-  std::vector<int> epoch;
-  std::map<std::string, std::vector<double>> history;
-  CallbackParams params;
-  bool interrupted = false;  // by Ctrl-C
 };
 
 }  // namespace rw::keras
