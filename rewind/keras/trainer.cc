@@ -24,7 +24,9 @@ Tensor mask_of(const Tensor& y_pred) {
 }  // namespace
 
 MetricChoice::MetricChoice(const std::string& name) : name_(name) {
-  if (!has_open_meaning(name)) metric_ = Metric(name);
+  if (has_open_meaning(name)) return;
+  metric_ = Metric(name);
+  metric_->rename(name);  // reported as it was asked for: "mae"
 }
 
 Metric MetricChoice::for_shapes(const Shape& y_true, const Shape& y_pred) const {
