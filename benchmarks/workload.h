@@ -49,5 +49,6 @@ std::vector<Workload> cnn_workloads();
 std::vector<Workload> gpt_workloads();
 std::vector<Workload> keras_workloads();
 std::vector<Workload> kernel_workloads();
+std::vector<Workload> data_workloads();
 
 }  // namespace bench

@@ -5,7 +5,7 @@
 #include <cstdlib>
 #include <string>
 
-#include "examples/idx.h"
+#include "rewind/data/named.h"
 #include "rewind/rewind.h"
 
 namespace {
@@ -56,35 +56,38 @@ double accuracy(const Network& network, const rw::Tensor& images, const rw::Tens
 
 int train(int epochs) {
   rw::random::set_seed(1);
-  const std::string folder = "/usr/share/datasets/fashion-mnist/";
-  const rw::Tensor images = read_idx_images(folder + "train-images-idx3-ubyte.gz");
-  const rw::Tensor labels = read_idx_labels(folder + "train-labels-idx1-ubyte.gz");
-  const rw::Tensor test_images = read_idx_images(folder + "t10k-images-idx3-ubyte.gz");
-  const rw::Tensor test_labels = read_idx_labels(folder + "t10k-labels-idx1-ubyte.gz");
+  const rw::data::ImageClasses data = rw::data::load_fashion_mnist();
+  const auto pixels = [](const rw::Tensor& t) {
+    return rw::cast(rw::reshape(t, {-1, 784}), rw::float32) / 255.0;
+  };
+  const rw::Tensor test_images = pixels(data.test_images);
+  const rw::Tensor test_labels = rw::cast(data.test_labels, rw::int64);
 
   Network network;
   const std::vector<rw::Variable> parameters = network.trainable_variables();
   Adam adam(parameters);
   constexpr int64_t kBatch = 100;
-  const int64_t steps = images.dim(0) / kBatch;
+  const int64_t count = data.train_images.dim(0);
+  const auto batches = rw::data::Dataset::from_tensor_slices(
+                           std::tuple{pixels(data.train_images), rw::cast(data.train_labels, rw::int64)})
+                           .shuffle(count, {.seed = 1})
+                           .batch(kBatch);
+  const int64_t steps = batches.cardinality();
   std::printf("training %lld-100-100-10 on %lld images, %d epochs of %lld steps\n", 784LL,
-              static_cast<long long>(images.dim(0)), epochs, static_cast<long long>(steps));
+              static_cast<long long>(count), epochs, static_cast<long long>(steps));
   const auto start = std::chrono::steady_clock::now();
   for (int epoch = 1; epoch <= epochs; ++epoch) {
-    const rw::Tensor order = rw::random::shuffle(rw::range(images.dim(0)));
     double total = 0;
-    for (int64_t step = 0; step < steps; ++step) {
-      const rw::Tensor rows = order(rw::Slice(step * kBatch, (step + 1) * kBatch));
-      const rw::Tensor x = rw::gather(images, rows);
-      const rw::Tensor y = rw::gather(labels, rows);
+    int64_t step = 0;
+    for (auto [x, y] : batches) {
       rw::GradientTape tape;
       const rw::Tensor loss =
           rw::reduce_mean(rw::nn::sparse_softmax_cross_entropy_with_logits(y, network(x)));
       adam.apply_gradients(tape.gradient(loss, parameters));
       total += loss.item<float>();
-      if (step % 20 == 19 || step + 1 == steps) {
-        std::printf("\repoch %2d  step %3lld/%lld  loss %.4f", epoch, static_cast<long long>(step + 1),
-                    static_cast<long long>(steps), total / double(step + 1));
+      if (++step % 20 == 0 || step == steps) {
+        std::printf("\repoch %2d  step %3lld/%lld  loss %.4f", epoch, static_cast<long long>(step),
+                    static_cast<long long>(steps), total / double(step));
         std::fflush(stdout);
       }
     }

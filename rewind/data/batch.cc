@@ -125,8 +125,8 @@ class UnbatchNode final : public PassNode {
       }
       void save(PositionWriter& to) override {
         to.mark("unbatch");
-        to.number(at);
         const bool inside = at < table.rows;
+        to.number(inside ? at : 0);
         to.number(inside);
         if (inside) to.element({table.columns.begin(), table.columns.end()});
         input->save(to);

@@ -1,6 +1,7 @@
 #include "rewind/data/iterator_ops.h"
 
 #include "rewind/base/error.h"
+#include "rewind/data/nodes.h"
 #include "rewind/data/position.h"
 #include "rewind/runtime/eager.h"
 #include "rewind/tensor/apply.h"
@@ -232,8 +233,11 @@ Made make_dataset(const std::vector<Made>& datasets, std::vector<Tensor> tensors
 }
 
 Made made_from(Tensor handle, const Ref<Node>& like) {
-  Ref<Node> node = is_symbol(handle) ? ShadowScope::find(handle) : node_of(handle);
-  return {std::move(handle), node ? std::move(node) : like};
+  if (!is_symbol(handle)) return {handle, node_of(handle)};
+  // An argument of a function: other calls bring other datasets, with other numbers of elements.
+  Ref<Node> node = ShadowScope::find(handle);
+  if (!node && like) node = make_unknown(like->specs());
+  return {std::move(handle), std::move(node)};
 }
 
 Tensor make_iterator(const Made& dataset) { return apply_one(*rows().make_iterator, {&dataset.handle}); }

@@ -46,7 +46,8 @@ struct Made {
   Ref<Node> node;
 };
 Made make_dataset(const std::vector<Made>& datasets, std::vector<Tensor> tensors, Recipe recipe);
-// A dataset's handle with its node; in a trace the one that is known for it, or else `like`.
+// A dataset's handle with its node; in a trace the one that is known for it, or else one with the specs of
+// `like`.
 Made made_from(Tensor handle, const Ref<Node>& like);
 
 bool in_trace();

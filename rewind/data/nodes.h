@@ -29,6 +29,8 @@ class ElementsNode final : public Node {
   std::vector<Element> elements_;
   Specs known_;
 };
+// Stands for a dataset of which only the specs are known.
+Ref<Node> make_unknown(Specs specs);
 // Gives elements until it returns false.
 using NextFn = std::function<bool(Element*)>;
 // `start` begins a pass.

@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "rewind/base/error.h"
+#include "rewind/data/nodes.h"
 #include "rewind/tensor/tensor_impl.h"
 
 namespace rw::data {
@@ -26,10 +27,20 @@ void PositionWriter::text(std::string_view value) {
   bytes_ += value;
 }
 void PositionWriter::tensor(const Tensor& value) {
+  if (value.dtype() == DType::kVariant) {
+    const Ref<Node> node = node_of(value);
+    if (const auto* window = dynamic_cast<const ElementsNode*>(node.get())) {
+      bytes_ += 'd';
+      number(int64_t(window->elements().size()));
+      for (const Element& e : window->elements()) element(e);
+      return;
+    }
+  }
   if (value.dtype() == DType::kVariant || value.dtype() == DType::kResource)
-    fail_unimplemented("position",
-                       "a pass that holds datasets as elements has no position; flat_map before "
-                       "shuffle, prefetch and cache");
+    fail_unimplemented(
+        "position",
+        "a pass that holds datasets as elements (other than windows) has no position; flat_map before "
+        "shuffle, prefetch and cache");
   bytes_ += 't';
   number(int64_t(value.dtype()));
   number(value.rank());
@@ -89,7 +100,18 @@ std::string PositionReader::text() {
   const size_t n = length();
   return {raw(n), n};
 }
+Tensor PositionReader::window() {
+  ++at_;
+  std::vector<Element> elements;
+  const int64_t n = number(0, INT64_MAX);
+  for (int64_t i = 0; i < n; ++i) elements.push_back(element());
+  Specs specs;
+  if (n > 0)
+    for (const Tensor& t : elements[0]) specs.push_back(LeafSpec{.dtype = t.dtype()});
+  return handle_of(new_node<ElementsNode>(std::move(elements), std::move(specs)));
+}
 Tensor PositionReader::tensor() {
+  if (at_ < bytes_.size() && bytes_[at_] == 'd') return window();
   kind('t', "a tensor");
   const int64_t type = number(1, 63);
   const auto dtype = DType(type);

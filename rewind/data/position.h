@@ -6,6 +6,7 @@
 //   number 'n' int64
 //   text   's' length bytes
 //   tensor 't' dtype rank sizes  then the elements; each string with its length
+//   window 'd' number elements   a dataset that window made
 //   length := uint64; all numbers little-endian
 #pragma once
 
@@ -50,6 +51,7 @@ class PositionReader {
  private:
   const char* raw(size_t size);
   size_t length();
+  Tensor window();
   void kind(char wanted, const char* what);
   std::string_view bytes_;
   std::string source_;

@@ -45,11 +45,8 @@ class PrefetchCursor final : public Cursor {
     changed_.wait(lock, [&] { return !busy_; });
     to.mark("prefetch");
     to.number(ended_);
-    int64_t whole = 0;
-    for (const Item& item : ready_) whole += item.error == nullptr;
-    to.number(whole);
-    for (const Item& item : ready_)
-      if (!item.error) to.element(item.element);
+    to.number(int64_t(ready_.size()));
+    for (const Item& item : ready_) save(item, to);
     if (!ended_) input_->save(to);
     pause_ = false;
     changed_.notify_all();
@@ -58,7 +55,7 @@ class PrefetchCursor final : public Cursor {
     from.mark("prefetch");
     ended_ = from.number(0, 1) != 0;
     const int64_t n = from.number(0, INT64_MAX);
-    for (int64_t i = 0; i < n; ++i) ready_.push_back({from.element(), nullptr});
+    for (int64_t i = 0; i < n; ++i) ready_.push_back(load_item(from));
     if (!ended_) input_->load(from);
   }
 
@@ -67,6 +64,34 @@ class PrefetchCursor final : public Cursor {
     Element element;
     std::exception_ptr error;
   };
+
+  // An error that nobody has seen yet is kept as its code and text.
+  static void save(const Item& item, PositionWriter& to) {
+    to.number(item.error != nullptr);
+    if (!item.error) return to.element(item.element);
+    int64_t code = int64_t(ErrorCode::kUnknown);
+    std::string text = "an exception of the program's own";
+    try {
+      std::rethrow_exception(item.error);
+    } catch (const Error& e) {
+      code = int64_t(e.code());
+      text = e.what();
+    } catch (const std::exception& e) { text = e.what(); } catch (...) {
+    }
+    to.number(code);
+    to.text(text);
+  }
+  static Item load_item(PositionReader& from) {
+    if (from.number(0, 1) == 0) return {from.element(), nullptr};
+    const auto code = ErrorCode(from.number(1, int64_t(ErrorCode::kDataLoss)));
+    const std::string text = from.text();
+    switch (code) {
+      case ErrorCode::kInvalidArgument: return {{}, std::make_exception_ptr(InvalidArgumentError(text))};
+      case ErrorCode::kNotFound: return {{}, std::make_exception_ptr(NotFoundError(text))};
+      case ErrorCode::kDataLoss: return {{}, std::make_exception_ptr(DataLossError(text))};
+      default: return {{}, std::make_exception_ptr(Error(code, text))};
+    }
+  }
 
   void work() {
     const SerialScope serial;

@@ -56,6 +56,22 @@ class SlicesNode final : public Node {
   Table table_;
 };
 
+class UnknownNode final : public Node {
+ public:
+  explicit UnknownNode(Specs specs) : known_(std::move(specs)) {}
+  const char* name() const override { return "unknown"; }
+  int64_t cardinality() const override { return kUnknownCardinality; }
+  std::unique_ptr<Cursor> cursor() const override {
+    fail_internal(__FILE__, __LINE__, "a dataset that is only known by its specs");
+  }
+
+ protected:
+  Specs find_specs() const override { return known_; }
+
+ private:
+  Specs known_;
+};
+
 struct ElementsPass final : Cursor {
   ElementsPass(const std::vector<Element>& list, const char* mark) : elements(list), name(mark) {}
   bool next(Element* out) override {
@@ -180,6 +196,8 @@ class GeneratorNode final : public Node {
 std::unique_ptr<Cursor> ElementsNode::cursor() const {
   return std::make_unique<ElementsPass>(elements_, "elements");
 }
+
+Ref<Node> make_unknown(Specs specs) { return new_node<UnknownNode>(std::move(specs)); }
 
 Ref<Node> make_slices(std::vector<Tensor> columns) {
   if (columns.empty()) fail_invalid("from_tensor_slices", "there must be at least one tensor");

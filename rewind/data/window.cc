@@ -86,7 +86,7 @@ class WindowNode final : public PassNode {
   Specs find_specs() const override {
     Specs out;
     auto add = [&](Specs inner) {
-      const Ref<Node> node = new_node<ElementsNode>(std::vector<Element>(), std::move(inner));
+      const Ref<Node> node = make_unknown(std::move(inner));
       out.push_back({DType::kVariant, {}, {}, Ref<Object>(node.get())});
     };
     if (whole_) add(input_->specs());
