@@ -2,7 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <limits>
+
 #include "rewind/keras/constraints.h"
+#include "rewind/keras/loss_scale_optimizer.h"
 #include "rewind/rewind.h"
 
 namespace rw::keras {
@@ -86,6 +89,24 @@ TEST(Optimizers, DividebyTheLossScale) {
   const SGD sgd({.learning_rate = 0.25, .loss_scale_factor = 8.0});
   sgd.minimize([&] { return w * 2.0; }, {w});
   EXPECT_EQ(w.item<float>(), 0.5f);
+}
+
+TEST(Optimizers, LossScalesFollowTheGradients) {
+  const Variable w(constant(1.0));
+  const LossScaleOptimizer scaled(SGD({.learning_rate = 0.5}),
+                                  {.initial_scale = 4.0, .dynamic_growth_steps = 2});
+  const auto step = function([&](const Tensor& g) { scaled.apply_gradients({g}, {w}); });
+  EXPECT_EQ(scaled.scale_loss(constant(1.0)).item<float>(), 4.0f);
+  step(constant(4.0));
+  EXPECT_EQ(w.item<float>(), 0.5f);
+  step(constant(std::numeric_limits<float>::infinity()));
+  EXPECT_EQ(w.item<float>(), 0.5f);
+  EXPECT_EQ(scaled.scale_loss(constant(1.0)).item<float>(), 2.0f);
+  EXPECT_EQ(scaled.iterations().item<int64_t>(), 1);
+  step(constant(0.0));
+  step(constant(0.0));
+  EXPECT_EQ(scaled.scale_loss(constant(1.0)).item<float>(), 4.0f);
+  EXPECT_EQ(scaled.learning_rate().item<float>(), 0.5f);
 }
 
 TEST(Optimizers, ApplyConstraints) {

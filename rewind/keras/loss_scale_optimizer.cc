@@ -1,0 +1,94 @@
+#include "rewind/keras/loss_scale_optimizer.h"
+
+#include "rewind/base/error.h"
+#include "rewind/function/control_flow.h"
+#include "rewind/keras/arithmetic.h"
+#include "rewind/keras/optimizer_state.h"
+#include "rewind/tensor/ops/binary.h"
+#include "rewind/tensor/ops/reduce.h"
+#include "rewind/tensor/ops/unary.h"
+#include "rewind/tensor/trace.h"
+
+namespace rw::keras {
+inline namespace optimizers {
+namespace {
+
+class LossScaleState : public Optimizer::State {
+ public:
+  LossScaleState(const Optimizer& inner, const LossScaleOptions& o)
+      : State(nullptr, {.learning_rate = 0.0, .name = o.name}), inner_(inner), o_(o) {
+    if (!(o.initial_scale > 0))
+      fail_invalid("LossScaleOptimizer",
+                   "initial_scale must be positive: it is " + std::to_string(o.initial_scale));
+    const OutsideTraces outside;
+    step_counter_ = add_variable(constant(int64_t(0)), "step_counter");
+    scale_ = add_variable(scalar_tensor(o.initial_scale, float32), "dynamic_scale");
+  }
+
+  void build(const std::vector<Variable>& variables) override {
+    inner_.build(variables);
+    State::build(variables);
+  }
+
+  void apply(const std::vector<Gradient>& gradients, const std::vector<Variable>& variables) override {
+    cond(
+        all_finite(gradients), [&] { good_step(gradients, variables); },
+        [&] {
+          step_counter_.assign(int64_t(0));
+          scale_.assign(scale_ * 0.5);
+        });
+  }
+
+  Tensor iterations() const override { return inner_.iterations(); }
+  const Variable& counter() const override { return inner_.iteration(); }
+  Tensor learning_rate() const override { return inner_.learning_rate(); }
+  void set_learning_rate(const Operand& value) override { inner_.set_learning_rate(value); }
+  Tensor scale_loss(const Tensor& loss) const override { return loss * as_type(scale_, loss.dtype()); }
+  void write_averages(const std::vector<Variable>& variables) override {
+    inner_.finalize_variable_values(variables);
+  }
+  std::vector<Variable> variables() const override {
+    std::vector<Variable> all = State::variables();
+    for (const Variable& v : inner_.variables()) all.push_back(v);
+    return all;
+  }
+
+ private:
+  static Tensor all_finite(const std::vector<Gradient>& gradients) {
+    Tensor all;
+    for (const Gradient& g : gradients) {
+      if (g.none()) continue;
+      const Tensor finite = reduce_all(math::is_finite(g.slices() ? g.slices()->values : g.tensor()));
+      all = all.defined() ? all & finite : finite;
+    }
+    if (!all.defined()) fail_invalid("apply_gradients", "no variable has a gradient");
+    return all;
+  }
+
+  void good_step(const std::vector<Gradient>& gradients, const std::vector<Variable>& variables) {
+    std::vector<Gradient> unscaled;
+    for (const Gradient& g : gradients)
+      unscaled.push_back(
+          g.none() ? g : map_values(g, [&](const Tensor& t) { return t / as_type(scale_, t.dtype()); }));
+    inner_.apply_gradients(unscaled, variables);
+    cond(
+        step_counter_ == o_.dynamic_growth_steps - 1,
+        [&] {
+          step_counter_.assign(int64_t(0));
+          scale_.assign(scale_ * 2.0);
+        },
+        [&] { step_counter_.assign_add(int64_t(1)); });
+  }
+
+  Optimizer inner_;
+  LossScaleOptions o_;
+  Variable step_counter_, scale_;
+};
+
+}  // namespace
+
+LossScaleOptimizer::LossScaleOptimizer(const Optimizer& inner_optimizer, const LossScaleOptions& options)
+    : Optimizer(std::make_shared<LossScaleState>(inner_optimizer, options)) {}
+
+}  // namespace optimizers
+}  // namespace rw::keras
