@@ -202,7 +202,8 @@ std::vector<Gradient> Optimizer::State::clipped(const std::vector<Gradient>& gra
       out.push_back(map_values(g, [&](const Tensor& t) { return clip_by_norm(t, *options_.clipnorm); }));
   } else if (options_.clipvalue && *options_.clipvalue > 0) {
     const double bound = *options_.clipvalue;
-    for (const Gradient& g : gradients) out.push_back(clip_by_value(g.tensor(), -bound, bound));
+    for (const Gradient& g : gradients)
+      out.push_back(map_values(g, [&](const Tensor& t) { return clip_by_value(t, -bound, bound); }));
   } else if (options_.global_clipnorm && *options_.global_clipnorm > 0) {
     std::vector<Tensor> values;
     for (const Gradient& g : gradients) values.push_back(g.slices() ? g.slices()->values : g.tensor());

@@ -105,7 +105,7 @@ class IoUState : public MetricState {
 
   Tensor result() const override {
     const Tensor matrix = matrix_;
-    const Tensor hits = linalg::diag_part(matrix);
+    const Tensor hits = linalg::tensor_diag_part(matrix);
     const Tensor unions = reduce_sum(matrix, 0) + reduce_sum(matrix, 1) - hits;
     const Tensor ids = constant(targets_);
     const Tensor both = cast(gather(hits, ids), float32);
