@@ -108,8 +108,8 @@ FunctionalGraph::FunctionalGraph(std::vector<KerasTensor> inputs, std::vector<Ke
   for (const KerasTensor& x : inputs_) known.insert({x.node().get(), x.index()});
   std::set<std::string> names;
   for (const LayerRef& l : operations_)
-    if (!names.insert(l->name()).second)
-      fail_invalid("Model", "The name \"" + l->name() +
+    if (!names.insert(l.name()).second)
+      fail_invalid("Model", "The name \"" + l.name() +
                                 "\" is used by two layers of the model. All layer names should be unique.");
   for (const auto& level : by_depth_) {
     for (const NodeRef& n : level) {
@@ -117,9 +117,9 @@ FunctionalGraph::FunctionalGraph(std::vector<KerasTensor> inputs, std::vector<Ke
         if (!known.contains({x.node().get(), x.index()}))
           fail_invalid("Model", "Graph disconnected: no input of the model leads to tensor \"" + x.name() +
                                     "\", shape " + x.shape().to_string() + ", which layer \"" +
-                                    n->layer->name() + "\" takes");
+                                    n->layer.name() + "\" takes");
       if (n->is_input() && !known.contains({n.get(), 0}))
-        fail_invalid("Model", "Graph disconnected: the outputs need the input \"" + n->layer->name() +
+        fail_invalid("Model", "Graph disconnected: the outputs need the input \"" + n->layer.name() +
                                   "\", which is not among the model's inputs");
       for (size_t i = 0; i < n->shapes.size(); ++i) known.insert({n.get(), i});
     }

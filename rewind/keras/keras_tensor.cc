@@ -11,7 +11,7 @@ namespace rw::keras {
 
 const Shape& KerasTensor::shape() const { return node_->shapes.at(index_); }
 DType KerasTensor::dtype() const { return node_->dtypes.at(index_); }
-std::string KerasTensor::name() const { return node_->layer->name(); }
+std::string KerasTensor::name() const { return node_->layer.name(); }
 
 KerasTensor Input(const Shape& shape, const InputOptions& options) {
   Shape full = shape;

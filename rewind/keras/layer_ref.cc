@@ -33,5 +33,6 @@ LayerRef LayerRef::to(const Layer& layer) {
 }
 
 Layer& LayerRef::operator*() const { return object_ ? *object_ : state_->object(); }
+const std::string& LayerRef::name() const { return state_->name; }
 
 }  // namespace rw::keras

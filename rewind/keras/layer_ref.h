@@ -28,6 +28,7 @@ class LayerRef {
   Layer& operator*() const;
   Layer* operator->() const { return &**this; }
   const std::shared_ptr<LayerState>& state() const { return state_; }
+  const std::string& name() const;  // also when the object is gone
   friend bool operator==(const LayerRef& a, const LayerRef& b) { return a.state_ == b.state_; }
 
  private:
