@@ -296,6 +296,9 @@ class LoopBuilding {
   void write_elements() {
     stage_now_ = 0;
     made_.clear();
+    // A result that lies in an argument's memory is written when nobody reads that any more.
+    if (by_rows_)
+      for (const ValueId out : g_.outputs) element(out);
     for (size_t i = 0; i < g_.nodes().size(); ++i) {
       const ValueId out = g_.nodes()[i].outputs[0];
       if (is_output_[size_t(out)]) store(out);

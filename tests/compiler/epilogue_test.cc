@@ -82,6 +82,17 @@ TEST(Epilogue, TwoResults) {
   EXPECT_TRUE(contains(b.compiled(), "kernel Conv2D [AddV2 ")) << b.compiled();
 }
 
+// The kernel's rows lie in the memory of the first result, which can be had before they are read.
+TEST(Epilogue, AResultThatNeedsNoRows) {
+  SKIP_WITHOUT_NATIVE_CODE;
+  Building b;
+  const Shape image{3, 19, 18, 24};
+  const ValueId first = b.op("Mul", {b.argument(image), b.argument(image)});
+  const ValueId y = b.conv(b.argument({3, 19, 18, 16}), b.argument({3, 3, 16, 24}));
+  b.graph.outputs = {first, b.op("Tanh", {b.op("AddV2", {b.op("Mul", {first, b.argument(image)}), y})})};
+  EXPECT_TRUE(contains(b.compiled(), "kernel Conv2D [Mul Mul AddV2 Tanh]")) << b.compiled();
+}
+
 TEST(Epilogue, GradientsOfActivations) {
   SKIP_WITHOUT_NATIVE_CODE;
   for (const int64_t size : {2, 3}) {  // windows that touch, windows that overlap
@@ -154,19 +165,20 @@ TEST(Epilogue, RandomGroups) {
       const int64_t from = draw(2) ? 16 : 2;
       y = b.conv(b.argument({3, 17, 18, from}), b.argument({3, 3, from, channels}));
     }
-    std::vector<ValueId> values{y, b.argument(image), b.argument({channels}), b.argument({3, 17, 18, 1})};
-    const size_t first = values.size();
-    for (size_t k = 0, n = 1 + draw(6); k < n; ++k) {
+    std::vector<ValueId> values{b.argument(image), b.argument({channels}), b.argument({3, 17, 18, 1})};
+    const size_t first = values.size(), n = 1 + draw(6), reader = draw(n);  // op `reader` is y's first
+    for (size_t k = 0; k < n; ++k) {
+      if (k == reader) values.push_back(y);
       static constexpr const char* kUnary[] = {"Relu", "Tanh", "Neg", "Sigmoid", "Square"};
       static constexpr const char* kBinary[] = {"AddV2", "Mul", "Maximum", "Sub"};
-      const ValueId x = k == 0 ? y : values[draw(2) ? values.size() - 1 : draw(values.size())];
+      const ValueId x = k == reader ? y : values[draw(2) ? values.size() - 1 : draw(values.size())];
       const bool unary = draw(2) == 0;
       values.push_back(unary ? b.op(kUnary[draw(5)], {x})
                              : b.op(kBinary[draw(4)], {x, values[draw(values.size())]}));
     }
     b.graph.outputs = {values.back()};
     for (size_t k = first; k + 1 < values.size(); ++k)
-      if (draw(4) == 0) b.graph.outputs.push_back(values[k]);
+      if (values[k] != y && draw(4) == 0) b.graph.outputs.push_back(values[k]);
     if (draw(10) == 0) b.graph.outputs.push_back(y);
     const std::string text = b.compiled();
     fused += contains(text, "kernel Conv2D [") || contains(text, "kernel MaxPoolGrad [");
