@@ -74,7 +74,7 @@ int train(int steps) {
     const rw::Tensor of_equation = rw::reduce_mean(rw::square(residual(u, inside)));
     const rw::Tensor of_start = rw::reduce_mean(rw::square(u(start) + rw::sin(float(std::numbers::pi) * x0)));
     const rw::Tensor of_sides = rw::reduce_mean(rw::square(u(sides)));
-    const rw::Tensor loss = of_equation + of_start + of_sides;
+    const rw::Tensor loss = of_equation + 10.f * of_start + of_sides;
     const auto weights = u.trainable_variables();
     optimizer.apply_gradients(tape.gradient(loss, weights), weights);
     return loss;
@@ -82,7 +82,7 @@ int train(int steps) {
   std::printf("u_t + u u_x = %.5f u_xx, a network of 3 x 32, %d steps of 2,000 points\n", kViscosity, steps);
   for (int i = 1; i <= steps; ++i) {
     const rw::Tensor loss = step();
-    if (i % 500 == 0 || i == steps) std::printf("step %5d  loss %.2e\n", i, double(loss.item<float>()));
+    if (i % 1000 == 0 || i == steps) std::printf("step %5d  loss %.2e\n", i, double(loss.item<float>()));
     std::fflush(stdout);
   }
   std::printf("relative error against the exact solution: %.4f (curves in physics.svg)\n",
@@ -129,7 +129,7 @@ text{fill:currentColor}.e{stroke:currentColor;opacity:.45;stroke-width:4}.n{stro
 
 int main(int argc, char** argv) {
   try {
-    return train(argc > 1 ? std::atoi(argv[1]) : 4000);
+    return train(argc > 1 ? std::atoi(argv[1]) : 8000);
   } catch (const std::exception& e) {
     std::fprintf(stderr, "%s\n", e.what());
     return 1;
