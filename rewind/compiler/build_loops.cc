@@ -34,10 +34,13 @@ int64_t product(std::span<const int64_t> sizes) {
 
 class LoopBuilding {
  public:
-  explicit LoopBuilding(const Graph& body, bool by_rows = false) : g_(body), by_rows_(by_rows) {}
+  explicit LoopBuilding(const Graph& body, bool by_rows = false, int64_t flat_block = 0)
+      : g_(body), by_rows_(by_rows), flat_block_(flat_block) {}
 
   std::optional<FusedLoops> run() {
     if (!find_domain() || !collapse()) return std::nullopt;
+    if (flat_block_ > 0 && (kept_axes_ >= 0 || domain_.size() != 1 || domain_[0] % flat_block_ != 0))
+      return std::nullopt;
     declare_buffers();
     find_stages();
     write_loops();
@@ -236,7 +239,7 @@ class LoopBuilding {
     at_.assign(domain_.size(), {});
     const bool has_rows = kept_axes_ >= 0;
     if (!has_rows && !by_rows_ && rows < kFewRows) {
-      const int64_t block = block_of(domain_.back());
+      const int64_t block = flat_block_ > 0 ? flat_block_ : block_of(domain_.back());
       parallel_extent_ = domain_.back() / block;
       builder_.loop(parallel_extent_, LoopKind::kParallel, [&](Index b) {
         nest(0, row_loops_, [&] {
@@ -437,6 +440,7 @@ class LoopBuilding {
 
   const Graph& g_;
   const bool by_rows_;
+  const int64_t flat_block_;
   Builder builder_{"fused"};
   std::vector<Fusible> kinds_;
   Shape domain_shape_;
@@ -459,6 +463,9 @@ class LoopBuilding {
 }  // namespace
 
 std::optional<FusedLoops> build_loops(const Graph& body) { return LoopBuilding(body).run(); }
+std::optional<FusedLoops> build_flat_loops(const Graph& body, int64_t block) {
+  return LoopBuilding(body, false, block).run();
+}
 std::optional<FusedLoops> build_row_loops(const Graph& body) { return LoopBuilding(body, true).run(); }
 
 }  // namespace rw

@@ -20,4 +20,8 @@ std::optional<FusedLoops> build_loops(const Graph& body);
 // may lie in the memory of an argument of its type and shape.
 std::optional<FusedLoops> build_row_loops(const Graph& body);
 
+// The same for elementwise groups whose operands all have as many elements, or one: an iteration of the
+// parallel loop is `block` elements, a divisor of their number.
+std::optional<FusedLoops> build_flat_loops(const Graph& body, int64_t block);
+
 }  // namespace rw

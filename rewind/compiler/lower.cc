@@ -9,7 +9,9 @@
 #include "rewind/compiler/memory/probe.h"
 #include "rewind/compiler/plan_memory.h"
 #include "rewind/compiler/rewrite.h"
+#include "rewind/compiler/tiles.h"
 #include "rewind/compiler/who_runs.h"
+#include "rewind/device/parallel.h"
 #include "rewind/runtime/constant.h"
 
 namespace rw {
@@ -131,6 +133,7 @@ class Lowering {
         return;
       }
       case Runs::kRows: return lower_rows(n, in);
+      case Runs::kTiles: return lower_tiles(n, in);
       default:
         in.kind = Instruction::kKernel;
         in.kernel = find_kernel(*n.op, DeviceType::kCpu);
@@ -172,6 +175,35 @@ class Lowering {
     kernel_users_.push_back(program_->code.size() - 1);
   }
 
+  void lower_tiles(const Node& n, Instruction& in) {
+    const std::shared_ptr<const Graph> body = graph_attr(n, "f");
+    in.kind = Instruction::kTiles;
+    in.block = attr_as<int64_t>(*n.op, n.attrs, "block");
+    in.parts = num_threads();
+    const TilePlan plan = plan_tile(*body, in.block);
+    in.part_bytes = arena_rounded(plan.bytes);
+    in.scratch_bytes = in.parts * in.part_bytes;
+    in.label = std::to_string(body->nodes().size()) + " groups in tiles";
+    std::vector<int32_t> operand(body->num_values(), -1);
+    for (size_t i = 0; i < body->arguments.size(); ++i) operand[size_t(body->arguments[i])] = int32_t(i);
+    for (size_t k = 0; k < body->outputs.size(); ++k)
+      operand[size_t(body->outputs[k])] = int32_t(n.inputs.size() + k);
+    for (const Node& group : body->nodes()) {
+      std::optional<FusedLoops> loops = build_flat_loops(*graph_attr(group, "f"), in.block);
+      RW_CHECK(loops.has_value());
+      in.extent = loops->extent;
+      Instruction::Tile& tile = in.tiles.emplace_back();
+      const auto add = [&](ValueId v) {
+        tile.buffers.push_back(
+            {operand[size_t(v)], plan.offsets[size_t(v)], int64_t(size_of(body->value(v).dtype))});
+      };
+      for (const ValueId v : group.inputs) add(v);
+      for (const ValueId v : group.outputs) add(v);
+      kernels_.push_back(std::move(loops->kernel));
+      kernel_users_.push_back(program_->code.size() - 1);
+    }
+  }
+
   bool lower_scalar_loops(const Node& n) {
     std::optional<ScalarLoops> loops = build_scalar_loops(g_, n);
     if (!loops) return false;
@@ -197,8 +229,14 @@ class Lowering {
     std::vector<const loop::Kernel*> pointers;
     for (const loop::Kernel& k : kernels_) pointers.push_back(&k);
     const auto compiled = loop::compile_all(pointers);
-    for (size_t i = 0; i < compiled.size(); ++i)
-      program_->code[kernel_users_[i]].native = std::make_shared<NativeLoops>(compiled[i]);
+    size_t tile = 0;  // of the instruction
+    for (size_t i = 0; i < compiled.size(); ++i) {
+      Instruction& in = program_->code[kernel_users_[i]];
+      tile = i > 0 && kernel_users_[i] == kernel_users_[i - 1] ? tile + 1 : 0;
+      auto native = std::make_shared<NativeLoops>(compiled[i]);
+      if (in.kind == Instruction::kTiles) in.tiles[tile].native = std::move(native);
+      else in.native = std::move(native);
+    }
   }
 
   void plan() {
@@ -221,12 +259,12 @@ class Lowering {
         who.push_back(r);
       } else if (p.values[r].place.kind == Place::kOwned) {
         Instruction& maker = p.code[size_t(first[r])];
-        if (maker.kind == Instruction::kKernel || maker.kind == Instruction::kNative)
-          maker.allocates.push_back(int32_t(r));
+        const bool made_here = maker.kind == Instruction::kKernel || maker.kind == Instruction::kNative ||
+                               maker.kind == Instruction::kTiles;
+        if (made_here) maker.allocates.push_back(int32_t(r));
         if (last[r] == end) continue;
         Instruction& reader = p.code[size_t(last[r])];
         // An assignment keeps the variable's old memory for the next run.
-        const bool made_here = maker.kind == Instruction::kKernel || maker.kind == Instruction::kNative;
         if (reader.kind == Instruction::kAssign && made_here && root_of(reader.inputs[1]) == int32_t(r))
           reader.swaps = true;
         else reader.releases.push_back(int32_t(r));

@@ -21,13 +21,19 @@ using Clock = std::chrono::steady_clock;
 struct Pass {
   const char* name;
   Graph (*run)(const Graph&);
+  Graph (*run_in_budget)(const Graph&) = nullptr;  // instead, when memory is planned
 };
 
+// What the user asked to be recomputed; under a budget, what may be.
 Graph redraw_regions(const Graph& g) { return redraw(g); }
+Graph redraw_all(const Graph& g) { return redraw(g, {}, true); }
+Graph checkpoint_wished_loops(const Graph& g) { return checkpoint_loops(g, false); }
+Graph checkpoint_all_loops(const Graph& g) { return checkpoint_loops(g, true); }
 
 constexpr Pass kPasses[] = {
     {"prune", prune},
-    {"redraw", redraw_regions},
+    {"checkpoint_loops", checkpoint_wished_loops, checkpoint_all_loops},
+    {"redraw", redraw_regions, redraw_all},
     {"fold_constants", fold_constants},
     {"simplify", simplify},
     {"shape_matmuls", shape_matmuls},
@@ -38,6 +44,7 @@ constexpr Pass kPasses[] = {
     {"prune", prune},
     {"fuse", fuse},
     {"fuse_epilogues", fuse_epilogues},
+    {"tile_groups", tile_groups},
     {"update_early", update_early},
 };
 
@@ -102,11 +109,10 @@ Optimised optimise(const Graph& traced, std::span<const Shape> arguments, int64_
   if (calls || needs_shapes(traced, arguments))
     stage("specialise", [&](const Graph& g) { return specialise(g, arguments); });
   for (const Pass& pass : kPasses) {
-    const bool native = pass.run == fuse || pass.run == fuse_epilogues;
+    const bool native = pass.run == fuse || pass.run == fuse_epilogues || pass.run == tile_groups;
     if (native && !loop::has_native_code()) continue;  // kernels one by one are faster then
-    if (pass.run == redraw_regions && (report || budget > 0))
-      stage(pass.name, [](const Graph& g) { return redraw(g, {}, true); });
-    else stage(pass.name, pass.run);
+    const bool planned = pass.run_in_budget && (report || budget > 0);
+    stage(pass.name, planned ? pass.run_in_budget : pass.run);
   }
   if (!report && budget == 0) return {std::move(graph), nullptr};
   const auto start = Clock::now();

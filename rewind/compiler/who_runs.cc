@@ -36,6 +36,7 @@ Runs who_runs(const Graph& g, const Node& n) {
   if (n.op->view && g.value(n.outputs[0]).shape.fully_known() && !checked_late(g, n)) return Runs::kAlias;
   if (n.op->name == "ReadVariableOp" && g.value(n.outputs[0]).shape.fully_known()) return Runs::kRead;
   if (n.op->name == "AssignVariableOp" && plain(g.value(n.inputs[1]))) return Runs::kAssign;
+  if (n.op->name == "_Tiles") return Runs::kTiles;
   if (n.op->name == "_Fused") return has_kernel(n) ? Runs::kRows : Runs::kNative;
   if (n.op->runtime || runs_in_runtime(*n.op)) return Runs::kEager;
   for (const ValueId v : n.outputs)

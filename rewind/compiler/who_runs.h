@@ -14,6 +14,7 @@ enum class Runs : uint8_t {
   kEager,     // the eager executor, on values
   kNative,    // machine code
   kRows,      // a kernel with machine code behind its rows
+  kTiles,     // machine code, many kernels block by block
 };
 
 Runs who_runs(const Graph& graph, const Node& node);

@@ -66,6 +66,18 @@ void while_shape(ShapeContext& ctx) {
     ctx.output(i, said.empty() ? common(ctx.input(i), shapes[size_t(i)]) : said[size_t(i)]);
 }
 
+// The variables as they went in, and the states.
+void keeping_while_shape(ShapeContext& ctx) {
+  check_arguments(ctx, *ctx.attr<BodyRef>("body"), "body", 0);
+  check_arguments(ctx, *ctx.attr<BodyRef>("cond"), "cond", 0);
+  std::vector<Shape> shapes = ctx.attr<BodyRef>("body")->output_shapes();
+  if (shapes.size() < size_t(ctx.num_inputs())) ctx.fail("body must give a result for each loop variable");
+  shapes.resize(size_t(ctx.num_inputs()));
+  for (size_t i = 0; i < shapes.size(); ++i) shapes[i] = common(ctx.input(int(i)), shapes[i]);
+  shapes.emplace_back();
+  set_outputs(ctx, shapes);
+}
+
 void call_shape(ShapeContext& ctx) {
   const auto body = ctx.attr<BodyRef>("f");
   check_arguments(ctx, *body, "f", 0);
@@ -104,6 +116,39 @@ void register_control_ops(OpTable& t) {
   // The compiler's own: a group of ops that run as one loop nest, or a kernel with such a group behind it.
   // The body is what it means.
   t.add("_Fused(args: Tin) -> (output: Tout); Tin: list(type) >= 0; Tout: list(type) >= 0; f: func")
+      .shape(call_shape)
+      .runtime()
+      .tag("fused");
+  // The compiler's own: a loop that keeps some of its states (those of the variables `kept`, `states` of
+  // them) beside its results, and the last num_given results of its body from every iteration. Its condition
+  // allows (limit + number - counter) / stride iterations for each of the counters that are listed; a limit
+  // below 0 counts as 0. No counters: the length is unknown.
+  for (const bool stateful : {false, true}) {
+    t.add(std::string(stateful ? "_KeepingWhile" : "_StatelessKeepingWhile") +
+          "(input: Tin) -> (output: Tout); Tin: list(type) >= 1; Tout: list(type) >= 1; cond: func; body: "
+          "func; "
+          "kept: list(int); states: int; num_given: int >= 0; counters: list(int); limits: list(int); "
+          "numbers: list(int); "
+          "strides: list(int)" +
+          (stateful ? "; stateful" : ""))
+        .shape(keeping_while_shape)
+        .runtime()
+        .tag("while_loop");
+  }
+  // The loop that runs through its iterations backwards, from the states. values: the states, num_fixed
+  // values that stay the same, and the variables. Both functions take a state, what stays the same and what
+  // the iteration gave; body takes the variables as well.
+  t.add(
+       "_BackWhile(values: Tin) -> (output: Tout); Tin: list(type) >= 1; Tout: list(type) >= 0; advance: "
+       "func; "
+       "body: func; num_fixed: int >= 0")
+      .shape([](ShapeContext& ctx) { set_outputs(ctx, ctx.attr<BodyRef>("body")->output_shapes()); })
+      .runtime()
+      .tag("while_loop");
+  // Such groups, over the same elements: all of them run for `block` elements, then for the next.
+  t.add(
+       "_Tiles(args: Tin) -> (output: Tout); Tin: list(type) >= 0; Tout: list(type) >= 0; f: func; block: "
+       "int")
       .shape(call_shape)
       .runtime()
       .tag("fused");

@@ -5,6 +5,7 @@
 
 #include "rewind/base/error.h"
 #include "rewind/graph/uses.h"
+#include "rewind/runtime/checkpointed_loop.h"
 
 namespace rw {
 namespace {
@@ -14,6 +15,13 @@ using Inputs = std::span<const Value* const>;
 std::atomic<BodyRunner> g_body_runner{nullptr};
 thread_local int t_evaluating = 0;  // bodies inside a reference evaluation are evaluated too
 
+struct Evaluating {
+  Evaluating() { ++t_evaluating; }
+  ~Evaluating() { --t_evaluating; }
+};
+
+}  // namespace
+
 ValueList evaluate_body(const BodyRef& body, Inputs inputs) {
   const BodyRunner runner = g_body_runner.load(std::memory_order_acquire);
   if (!runner || t_evaluating > 0) return evaluate(graph_of(*body), inputs);
@@ -22,12 +30,7 @@ ValueList evaluate_body(const BodyRef& body, Inputs inputs) {
   return results;
 }
 
-struct Evaluating {
-  Evaluating() { ++t_evaluating; }
-  ~Evaluating() { --t_evaluating; }
-};
-
-bool truth(const Value& v, const Op& op) {
+bool condition_holds(const Value& v, const Op& op) {
   if (v.size != 1) fail_invalid(op.tag, "a condition must be one value: got shape " + v.shape.to_string());
   switch (v.dtype) {
     case DType::kBool: return *static_cast<const bool*>(v.data);
@@ -40,9 +43,12 @@ bool truth(const Value& v, const Op& op) {
   }
 }
 
+namespace {
+
 void run_if(const Op& op, const Attrs& attrs, Inputs in, ValueList& outputs) {
-  outputs = evaluate_body(attr_as<BodyRef>(op, attrs, truth(*in[0], op) ? "then_branch" : "else_branch"),
-                          in.subspan(1));
+  outputs =
+      evaluate_body(attr_as<BodyRef>(op, attrs, condition_holds(*in[0], op) ? "then_branch" : "else_branch"),
+                    in.subspan(1));
 }
 
 void run_case(const Op& op, const Attrs& attrs, Inputs in, ValueList& outputs) {
@@ -61,7 +67,7 @@ void run_while(const Op& op, const Attrs& attrs, Inputs in, ValueList& outputs) 
   while (true) {
     for (size_t i = 0; i < outputs.size(); ++i) state[i] = &outputs[i];
     const ValueList more = evaluate_body(cond, {state.data(), state.size()});
-    if (!truth(more[0], op)) return;
+    if (!condition_holds(more[0], op)) return;
     outputs = evaluate_body(body, {state.data(), state.size()});
   }
 }
@@ -109,7 +115,9 @@ void register_control_runtime_kernels() {
     register_runtime_kernel(p + "Case", run_case);
     register_runtime_kernel(p + "While", run_while);
   }
+  register_checkpointed_loop_kernels();
   register_runtime_kernel("_Fused", run_call);
+  register_runtime_kernel("_Tiles", run_call);
   register_runtime_kernel("_CustomGradient", pass_first);
   register_runtime_kernel("_Recompute", pass_first);
   register_runtime_kernel("_Given", pass_first);

@@ -16,6 +16,10 @@ ValueList evaluate(const Graph& graph, std::span<const Value* const> inputs);
 // Who runs the bodies of If, While and calls instead of evaluate(): the compiler, once it is there.
 using BodyRunner = void (*)(const BodyRef& body, std::span<const Value* const> inputs, ValueList* results);
 void set_body_runner(BodyRunner runner);
+// Runs a body in that way.
+ValueList evaluate_body(const BodyRef& body, std::span<const Value* const> inputs);
+// Whether the result of a condition is true; throws InvalidArgumentError when it is no single number.
+bool condition_holds(const Value& result, const Op& op);
 
 void register_control_runtime_kernels();
 

@@ -258,6 +258,7 @@ void Program::execute(Frame& frame, const Instruction& in) const {
       if (status != 0) fail_invalid(in.label, in.failures[size_t(status - 1)]);
       return;
     }
+    case Instruction::kTiles: return run_tiles(frame, in, views);
     case Instruction::kRead: {
       VariableCell& cell = variable_of(views[0], in.op->tag);
       const int32_t out = in.outputs[0];
@@ -300,6 +301,29 @@ void Program::execute(Frame& frame, const Instruction& in) const {
       return;
     }
   }
+}
+
+// Kernels count elements from the start of a value: memory for one block stands in for the whole of it by a
+// pointer as far in front of it as the block is behind the start.
+void Program::run_tiles(Frame& frame, const Instruction& in, const View* views) const {
+  char* const scratch = static_cast<char*>(frame.arena.data()) + in.scratch_at;
+  parallel_for(in.parts, 1, [&](int64_t first, int64_t last) {
+    SmallVector<void*, 32> pointers;
+    for (int64_t part = first; part < last; ++part) {
+      const auto own = reinterpret_cast<uintptr_t>(scratch + part * in.part_bytes);
+      for (int64_t b = part * in.extent / in.parts; b < (part + 1) * in.extent / in.parts; ++b) {
+        for (const Instruction::Tile& tile : in.tiles) {
+          pointers.clear();
+          for (const Instruction::Tile::Buffer& buffer : tile.buffers)
+            pointers.push_back(buffer.operand >= 0
+                                   ? views[buffer.operand].data
+                                   : reinterpret_cast<void*>(own + uintptr_t(buffer.at) -
+                                                             uintptr_t(b * in.block * buffer.size)));
+          tile.native->run(pointers.data(), b, b + 1);
+        }
+      }
+    }
+  });
 }
 
 void Program::assign(Frame& frame, const Instruction& in, const View& handle) const {

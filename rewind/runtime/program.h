@@ -50,6 +50,7 @@ struct Instruction {
   enum Kind : uint8_t {
     kKernel,  // a kernel of the op on views; with native code, that takes its rows further as they are done
     kNative,  // machine code on pointers
+    kTiles,   // a list of those, all for one block of their loop, then for the next
     kEager,   // the eager executor on values
     kRead,    // a variable's snapshot
     kAssign,  // a variable's new value; takes the value's memory when nobody reads it behind, and gives the
@@ -67,6 +68,19 @@ struct Instruction {
   // the first) it writes its rows to, and the operands that are the native code's buffers.
   uint32_t kernel_inputs = 0, kernel_output = 0;
   std::vector<uint32_t> buffers;
+  // Of kTiles: the kernels, how many elements a block has, in how many parts blocks go to threads, and what
+  // each part takes of the scratch memory.
+  struct Tile {
+    std::shared_ptr<const NativeKernel> native;
+    struct Buffer {
+      int32_t operand = -1;  // -1: in the part's memory
+      int64_t at = 0;        // there
+      int64_t size = 0;      // of an element
+    };
+    std::vector<Buffer> buffers;
+  };
+  std::vector<Tile> tiles;
+  int64_t block = 0, parts = 1, part_bytes = 0;
   std::vector<int32_t> allocates;     // owned roots that get memory before it runs
   std::vector<int32_t> releases;      // owned roots that nobody reads behind it
   std::vector<std::string> failures;  // of a native kernel, by status - 1
@@ -108,6 +122,7 @@ class Program {
   void give_frame(std::unique_ptr<Frame> frame) const;
   void run_frame(Frame& frame, std::span<const Value* const> inputs, ValueList* results) const;
   void execute(Frame& frame, const Instruction& in) const;
+  void run_tiles(Frame& frame, const Instruction& in, const View* views) const;
   void assign(Frame& frame, const Instruction& in, const View& handle) const;
   std::string describe_operands(const Instruction& in) const;
 

@@ -2,11 +2,13 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <mutex>
 
 #include "rewind/base/call_site.h"
 #include "rewind/base/error.h"
 #include "rewind/base/readable.h"
 #include "rewind/compiler/memory/frontier.h"
+#include "rewind/compiler/memory/loop_budget.h"
 #include "rewind/device/memory_budget.h"
 
 namespace rw {
@@ -24,18 +26,23 @@ std::string type_of(const GraphValue& v) { return std::string(name_of(v.dtype)) 
 
 using Tensors = std::vector<MemoryReport::Tensor>;
 
-// The blocks of these numbers, the largest first.
+// The largest blocks first, at most kMostTensors.
+std::vector<size_t> largest_first(const PlanProblem& problem, std::vector<size_t> blocks) {
+  const auto& all = problem.blocks;
+  std::stable_sort(blocks.begin(), blocks.end(),
+                   [&](size_t a, size_t b) { return all[a].bytes > all[b].bytes; });
+  if (blocks.size() > kMostTensors) blocks.resize(kMostTensors);
+  return blocks;
+}
+
 Tensors describe(const Graph& g, const Frontier& frontier, const Schedule& schedule,
-                 std::vector<size_t> blocks) {
+                 const std::vector<size_t>& blocks) {
   const auto& all = frontier.problem.blocks;
   std::vector<int> runs(all.size(), 0);
   for (size_t v = 0; v < schedule.num_versions(); ++v) {
     const PlanVersion& version = schedule.version(int(v));
     if (version.maker >= 0) runs[size_t(version.block)] += schedule.run(version.maker).again;
   }
-  std::stable_sort(blocks.begin(), blocks.end(),
-                   [&](size_t a, size_t b) { return all[a].bytes > all[b].bytes; });
-  if (blocks.size() > kMostTensors) blocks.resize(kMostTensors);
   Tensors list;
   for (const size_t b : blocks) {
     const GraphValue& value = g.value(all[b].value);
@@ -45,29 +52,51 @@ Tensors describe(const Graph& g, const Frontier& frontier, const Schedule& sched
   return list;
 }
 
-std::vector<size_t> alive_at_peak(const Schedule& schedule) {
-  const std::vector<int64_t>& live = schedule.live();
-  const auto peak = size_t(std::max_element(live.begin(), live.end()) - live.begin());
-  std::vector<size_t> made(schedule.num_versions(), live.size());
-  std::vector<size_t> read(schedule.num_versions(), 0);
+struct VersionLife {
+  size_t version;
+  int first, last;
+};
+
+std::vector<VersionLife> lives_of(const Schedule& schedule) {
+  std::vector<VersionLife> lives;
+  std::vector<size_t> place(schedule.num_versions());
   for (size_t i = 0; i < schedule.order().size(); ++i) {
     const PlanRun& run = schedule.run(schedule.order()[i]);
     for (const int v : run.reads)
-      if (v >= 0) read[size_t(v)] = i;
-    for (const int v : run.writes)
-      if (v >= 0) made[size_t(v)] = read[size_t(v)] = i;
+      if (v >= 0) lives[place[size_t(v)]].last = int(i);
+    for (const int v : run.writes) {
+      if (v < 0) continue;
+      place[size_t(v)] = lives.size();
+      lives.push_back({size_t(v), int(i), int(i)});
+    }
   }
+  return lives;
+}
+
+std::vector<size_t> alive_at_peak(const Schedule& schedule) {
+  const std::vector<int64_t>& live = schedule.live();
+  const auto peak = int(std::max_element(live.begin(), live.end()) - live.begin());
   std::vector<size_t> blocks;
-  for (size_t v = 0; v < made.size(); ++v)
-    if (made[v] <= peak && read[v] >= peak) blocks.push_back(size_t(schedule.version(int(v)).block));
+  for (const VersionLife& l : lives_of(schedule))
+    if (l.first <= peak && l.last >= peak) blocks.push_back(size_t(schedule.version(int(l.version)).block));
   return blocks;
 }
 
 void add_tensors(const Graph& g, const Frontier& frontier, const Schedule& schedule, MemoryReport* report) {
-  std::vector<size_t> all(frontier.problem.blocks.size());
+  const PlanProblem& problem = frontier.problem;
+  std::vector<size_t> all(problem.blocks.size());
   for (size_t i = 0; i < all.size(); ++i) all[i] = i;
-  report->tensors = describe(g, frontier, schedule, std::move(all));
-  report->at_peak = describe(g, frontier, schedule, alive_at_peak(schedule));
+  const std::vector<size_t> largest = largest_first(problem, std::move(all));
+  report->tensors = describe(g, frontier, schedule, largest);
+  report->at_peak = describe(g, frontier, schedule, largest_first(problem, alive_at_peak(schedule)));
+  std::vector<int> tensor(problem.blocks.size(), -1);
+  for (size_t i = 0; i < largest.size(); ++i) tensor[largest[i]] = int(i);
+  for (const VersionLife& l : lives_of(schedule)) {
+    const PlanVersion& version = schedule.version(int(l.version));
+    report->lives.push_back({l.first, l.last, problem.blocks[size_t(version.block)].bytes,
+                             schedule.run(version.maker).again, tensor[size_t(version.block)]});
+  }
+  report->num_steps = int(schedule.order().size());
 }
 
 std::string line_of(const MemoryReport::Tensor& t) {
@@ -98,7 +127,7 @@ std::string tightest_step(const Graph& g, const PlanProblem& p) {
 std::string names_of_largest(const Graph& g, const Frontier& frontier) {
   const Schedule& least = *frontier.plans.back().schedule;
   std::string text;
-  const Tensors list = describe(g, frontier, least, alive_at_peak(least));
+  const Tensors list = describe(g, frontier, least, largest_first(frontier.problem, alive_at_peak(least)));
   for (size_t i = 0; i < list.size() && i < 4; ++i)
     text += (i ? ", " : "") + list[i].op + " " + list[i].shape + " (" + readable_bytes(list[i].bytes) + ")";
   return text + (list.size() > 4 ? ", ..." : "");
@@ -108,39 +137,67 @@ std::string names_of_largest(const Graph& g, const Frontier& frontier) {
 
 std::shared_ptr<const MemoryReport> keep_budget(Graph* graph, int64_t budget) {
   const std::shared_ptr<const Frontier> frontier = memory_frontier(*graph);
+  const LoopBudget loops(*graph);
   // What is only kept for speed gives way.
   reclaim_memory();
   cpu_device().allocator().trim();
   auto report = std::make_shared<MemoryReport>();
+  report->name = graph->name;
   report->budget = budget;
   const MemoryStats stats = cpu_device().allocator().stats();
   report->held = stats.in_use;
   // Parts of blocks that nobody uses, and cannot be given back alone, count too.
   const int64_t taken = stats.reserved;
   report->lower_bound = frontier->lower_bound;
-  for (const FrontierPlan& p : frontier->plans)
-    report->curve.push_back({taken + p.bytes, p.extra_cost / std::max(1.0, frontier->base_cost)});
-  const FrontierPlan* plan = budget > 0 ? frontier->find(budget - taken) : &frontier->plans.front();
+  const double base_cost = std::max(1.0, frontier->base_cost + loops.base_cost());
+  for (const LoopBudget::Choice& c : loops.curve(*frontier))
+    report->curve.push_back({taken + c.bytes, c.extra_cost / base_cost});
+  const LoopBudget::Choice choice =
+      budget > 0 ? loops.choose(*frontier, budget - taken) : loops.free(*frontier);
+  const FrontierPlan* plan = choice.plan;
   if (!plan) {
+    const int64_t least = frontier->plans.back().bytes + loops.fewest_bytes();
     fail_exhausted(graph->name, "a memory budget of " + readable_bytes(budget) +
                                     " cannot be kept. The smallest that works is " +
-                                    readable_bytes(taken + frontier->plans.back().bytes) + " (" +
-                                    std::to_string(taken + frontier->plans.back().bytes) +
+                                    readable_bytes(taken + least) + " (" + std::to_string(taken + least) +
                                     " bytes): parameters, optimizer state, inputs and other tensors hold " +
-                                    readable_bytes(taken) + ", the step needs " +
-                                    readable_bytes(frontier->plans.back().bytes) + " more, and " +
-                                    tightest_step(*graph, frontier->problem) +
+                                    readable_bytes(taken) + ", the step needs " + readable_bytes(least) +
+                                    " more, and " + tightest_step(*graph, frontier->problem) +
                                     ". Then alive: " + names_of_largest(*graph, *frontier));
   }
   report->arena = plan->arena_bytes;
-  report->owned = plan->owned_bytes;
-  report->predicted_peak = report->held + plan->bytes;
+  report->owned = plan->owned_bytes + choice.bytes - plan->bytes;
+  report->predicted_peak = report->held + choice.bytes;
+  report->loops = loops.describe(choice);
   report->largest_live = plan->schedule->peak();
-  report->extra_compute = plan->extra_cost / std::max(1.0, frontier->base_cost);
+  report->extra_compute = choice.extra_cost / base_cost;
   report->second_runs = plan->schedule->second_runs();
   add_tensors(*graph, *frontier, *plan->schedule, report.get());
-  if (budget > 0) *graph = apply_plan(*graph, frontier->problem, *plan->schedule);
+  if (budget > 0) {
+    *graph = apply_plan(*graph, frontier->problem, *plan->schedule);
+    LoopBudget::apply(graph, choice);
+  }
   return report;
+}
+
+namespace {
+
+std::mutex g_last_mutex;
+std::shared_ptr<const MemoryReport>& last_report() {
+  static auto* last = new std::shared_ptr<const MemoryReport>();
+  return *last;
+}
+
+}  // namespace
+
+void set_last_memory_report(std::shared_ptr<const MemoryReport> report) {
+  const std::lock_guard lock(g_last_mutex);
+  last_report() = std::move(report);
+}
+
+std::shared_ptr<const MemoryReport> last_memory_report() {
+  const std::lock_guard lock(g_last_mutex);
+  return last_report();
 }
 
 std::string MemoryReport::to_string() const {
@@ -153,6 +210,12 @@ std::string MemoryReport::to_string() const {
            second_runs, 100 * extra_compute,
            largest_live > 0 ? double(arena + owned) / double(largest_live) : 1.0);
   text += line;
+  for (const Loop& l : loops) {
+    text += "  a loop of " + (l.steps < 0 ? "unknown length" : std::to_string(l.steps) + " iterations");
+    text += " keeps " + std::to_string(l.states) + " states of " + readable_bytes(l.state_bytes);
+    if (l.advances >= 0) text += ", " + std::to_string(l.advances) + " advances";
+    text += (l.site.empty() ? "" : "  " + l.site) + "\n";
+  }
   const auto list = [&](const char* title, const std::vector<Tensor>& which) {
     if (!which.empty()) text += title;
     for (size_t i = 0; i < which.size() && i < kMostLines; ++i) text += "  " + line_of(which[i]) + "\n";

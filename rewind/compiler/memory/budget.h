@@ -13,4 +13,8 @@ namespace rw {
 // is no plan. Requires known shapes for a promise; values of unknown size are not counted.
 std::shared_ptr<const MemoryReport> keep_budget(Graph* graph, int64_t budget);
 
+// The plan of the function that was planned last; nullptr while there is none. Any thread.
+void set_last_memory_report(std::shared_ptr<const MemoryReport> report);
+std::shared_ptr<const MemoryReport> last_memory_report();
+
 }  // namespace rw

@@ -35,7 +35,7 @@ double conv_flops(const Graph& g, ValueId image, ValueId filter) {
 
 double flops_of(const Graph& g, const Node& n) {
   const std::string& op = n.op->name;
-  if (op == "_Fused") {
+  if (op == "_Fused" || op == "_Tiles") {
     const std::shared_ptr<const Graph> body = graph_attr(n, "f");
     double sum = 0;
     for (const Node& inner : body->nodes()) sum += flops_of(*body, inner);
@@ -57,7 +57,7 @@ double flops_of(const Graph& g, const Node& n) {
 
 // Elementwise work of a fused group: each of its nodes over its own elements.
 double element_ops(const Graph& g, const Node& n) {
-  if (n.op->name != "_Fused") {
+  if (n.op->name != "_Fused" && n.op->name != "_Tiles") {
     double sum = 0;
     for (const ValueId v : n.outputs) sum += double(elements(g, v));
     return sum;
@@ -65,7 +65,8 @@ double element_ops(const Graph& g, const Node& n) {
   const std::shared_ptr<const Graph> body = graph_attr(n, "f");
   double sum = 0;
   for (const Node& inner : body->nodes())
-    if (inner.op->name != "Const")
+    if (inner.op->name == "_Fused") sum += element_ops(*body, inner);
+    else if (inner.op->name != "Const")
       for (const ValueId v : inner.outputs) sum += double(elements(*body, v));
   return sum;
 }

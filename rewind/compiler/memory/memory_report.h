@@ -8,6 +8,7 @@
 namespace rw {
 
 struct MemoryReport {
+  std::string name;    // of the function
   int64_t budget = 0;  // what was given; 0: none
   int64_t held = 0;    // by everything else when the plan was made: parameters, optimizer state, inputs
   int64_t arena = 0;   // values of the step, each at its offset, and the scratch memory of kernels
@@ -28,11 +29,32 @@ struct MemoryReport {
   std::vector<Tensor> tensors;  // the largest first
   std::vector<Tensor> at_peak;  // what is alive at the fullest moment, the largest first
 
+  // What is alive when, in the order in which steps run under the plan.
+  struct Life {
+    int first = 0, last = 0;  // steps, of num_steps
+    int64_t bytes = 0;
+    bool again = false;  // made by a second run
+    int tensor = -1;     // in `tensors`, if it is among those
+  };
+  std::vector<Life> lives;
+  int num_steps = 0;
+
   struct Point {
     int64_t budget = 0;
     double extra_compute = 0;
   };
   std::vector<Point> curve;  // all plans there are: less memory, more work
+
+  // A loop whose backward pass computes again what it did not keep. `arena` holds none of it: it is part of
+  // `owned`.
+  struct Loop {
+    int64_t steps = -1;  // iterations; -1: not known before it runs
+    int64_t states = 0;  // how many of the states that iterations start from it may keep
+    int64_t state_bytes = 0;
+    int64_t advances = -1;  // iterations that run without their derivative, the first sweep included
+    std::string site;
+  };
+  std::vector<Loop> loops;
 
   std::string to_string() const;
 };

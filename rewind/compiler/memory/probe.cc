@@ -6,6 +6,7 @@
 
 #include "rewind/base/error.h"
 #include "rewind/compiler/plan_memory.h"
+#include "rewind/compiler/tiles.h"
 #include "rewind/compiler/who_runs.h"
 #include "rewind/device/buffer.h"
 #include "rewind/graph/copy.h"
@@ -78,6 +79,7 @@ int64_t run_once(const Graph& g, const Node& n) {
 
 int64_t scratch_of(const Graph& g, const Node& n) {
   const Runs runs = who_runs(g, n);
+  if (runs == Runs::kTiles) return tile_bytes(n);
   if (runs == Runs::kRows) {
     const std::shared_ptr<const Graph> body = graph_attr(n, "f");
     int64_t most = 0;

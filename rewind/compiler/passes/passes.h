@@ -18,6 +18,9 @@ Graph prune(const Graph& graph);
 // Random draws that regions read are made again there; with `all`, every draw is one that can be. `marks`:
 // places between nodes, which are moved along.
 Graph redraw(const Graph& graph, std::span<size_t> marks = {}, bool all = false);
+// Loops with their derivatives keep some of their states, and compute the rest again; all of them, or those
+// whose body the user wants recomputed.
+Graph checkpoint_loops(const Graph& graph, bool all);
 // Small values that are known become constants.
 Graph fold_constants(const Graph& graph);
 // Of nodes that compute the same, one.
@@ -34,5 +37,8 @@ Graph update_early(const Graph& graph);
 Graph fuse(const Graph& graph);
 // Kernels that report their rows together with the group that takes these further.
 Graph fuse_epilogues(const Graph& graph);
+
+// Many groups over the same elements in a row run tile by tile: see tiles.h.
+Graph tile_groups(const Graph& graph);
 
 }  // namespace rw

@@ -61,6 +61,16 @@ ValueId add_bias(const Node& n, std::span<const ValueId> in, const Shape& out, G
   return to.node(to.add_node(add, {}, in)).outputs[0];
 }
 
+// One number that does not depend on the input: who reads it need not wait for that.
+ValueId number_like(const Node& n, std::span<const ValueId> in, const Shape& out, Graph& to) {
+  if (!out.fully_known() || out.num_elements() != 1) return -1;
+  const float number = n.op->name == "OnesLike" ? 1 : 0;
+  const DType dtype = to.value(in[0]).dtype;
+  if (dtype == DType::kFloat32) return to.add_constant({dtype, out, std::make_shared<const float>(number)});
+  if (dtype == DType::kFloat64) return to.add_constant({dtype, out, std::make_shared<const double>(number)});
+  return -1;
+}
+
 const std::unordered_map<const Op*, Rule>& rules() {
   static const auto* table = [] {
     auto* t = new std::unordered_map<const Op*, Rule>;
@@ -79,6 +89,8 @@ const std::unordered_map<const Op*, Rule>& rules() {
         {"Neg", negate},
         {"BroadcastTo", broadcast},
         {"Cast", cast},
+        {"OnesLike", number_like},
+        {"ZerosLike", number_like},
         {"BiasAdd", add_bias},
         {"BiasAddV1", add_bias},
     };
