@@ -1,19 +1,18 @@
 // One training step of a GPT, with Adam: gpt_baby (12 x 64 tokens, width 128, 4 blocks) and gpt_small
 // (4 x 256 tokens, width 384, 6 blocks).
 #include <cmath>
-#include <cstdio>
 
-#include "benchmarks/training.h"
+#include "benchmarks/budget.h"
 
 namespace bench {
 namespace {
 
-using rw::MemoryReport;
 using rw::Tensor;
 using rw::Variable;
 
 struct Sizes {
   int64_t batch, tokens, width, blocks, heads, words;
+  double dropout = 0;
 };
 
 Variable normal(std::vector<int64_t> shape) { return Variable(rw::random::normal(shape, {.stddev = 0.02})); }
@@ -53,9 +52,10 @@ struct Block {
         rw::matmul(parts[0], parts[1], {.transpose_b = true}) * (1.0 / std::sqrt(double(depth)));
     const Tensor attention = rw::matmul(rw::nn::softmax(rw::where(visible, scores, -1e9f)), parts[2]);
     const Tensor joined = rw::reshape(rw::transpose(attention, {0, 2, 1, 3}), {s.batch, s.tokens, s.width});
-    const Tensor y = x + out(joined);
-    return y + narrow(rw::nn::gelu(wide(norm2(y)), true));
+    const Tensor y = x + dropped(out(joined));
+    return y + dropped(narrow(rw::nn::gelu(wide(norm2(y)), true)));
   }
+  Tensor dropped(const Tensor& x) const { return s.dropout > 0 ? rw::nn::dropout(x, s.dropout) : x; }
   void collect(std::vector<Variable>* list) const {
     list->insert(list->end(), {norm1.scale, norm1.offset, qkv.w, qkv.b, out.w, out.b, norm2.scale,
                                norm2.offset, wide.w, wide.b, narrow.w, narrow.b});
@@ -94,15 +94,14 @@ struct Session {
   Adam adam{model.variables(), 3e-4f};
 
   explicit Session(const Sizes& sizes) : s(sizes) {}
+  Tensor train(const Tensor& i, const Tensor& t) const {
+    rw::GradientTape tape;
+    const Tensor loss = model.loss(i, t);
+    adam.apply(tape.gradient(loss, adam.parameters));
+    return loss;
+  }
   auto step(int64_t budget) const {
-    return rw::function(
-        [this](Tensor i, Tensor t) {
-          rw::GradientTape tape;
-          const Tensor loss = model.loss(i, t);
-          adam.apply(tape.gradient(loss, adam.parameters));
-          return loss;
-        },
-        {.memory_budget = budget});
+    return rw::function([this](Tensor i, Tensor t) { return train(i, t); }, {.memory_budget = budget});
   }
 };
 
@@ -114,44 +113,58 @@ void train(const std::string& work, const Sizes& s) {
                   [&] { step(session.tokens, session.targets).item<float>(); });
 }
 
-// The same step inside shares of what it takes when memory is free. Budgets are parameters, optimizer state,
-// weight gradients, and a share of the rest.
-void train_in_budgets(const std::string& work, const Sizes& s, const std::vector<int>& percents) {
-  const int64_t held = rw::memory::stats().current;
-  const auto run = [&](int64_t budget, MemoryReport* plan) {
-    rw::random::set_seed(1);
-    const Session session(s);
-    const auto step = session.step(budget);
-    if (plan) *plan = step.memory_plan(session.tokens, session.targets);
-    BudgetRun result =
-        run_in_budget(budget, [&] { return step(session.tokens, session.targets).item<float>(); });
-    result.state = held + 4 * session.adam.parameter_bytes();
-    return result;
+MakeSession session(const Sizes& s) {
+  return [s](int64_t budget) {
+    auto made = std::make_shared<Session>(s);
+    return session_of(made, budget, std::pair{made->tokens, made->targets});
   };
-  for (const int percent : percents) {
-    // The free run again each time: machines have good and bad minutes.
-    const BudgetRun free_run = run(0, nullptr);
-    rw::memory::trim();
-    MemoryReport plan;
-    const int64_t budget = free_run.state + (free_run.peak - free_run.state) * percent / 100;
+}
+
+// The largest batch that trains inside a budget, and what a sample then takes.
+void largest_batch(const std::string& work, Sizes s, int64_t budget) {
+  const auto fits = [&](int64_t batch) {
+    s.batch = batch;
+    const Session session(s);
     try {
-      const BudgetRun in_budget = run(budget, &plan);
-      report_budget(work, percent, free_run, in_budget, plan);
-    } catch (const rw::ResourceExhaustedError& e) {
-      fprintf(stderr, "%s at %d%%: %s\n", work.c_str(), percent, e.what());
-    }
-    rw::memory::trim();
-  }
+      (void)session.step(budget).memory_plan(session.tokens, session.targets);
+      return true;
+    } catch (const rw::ResourceExhaustedError&) { return false; }
+  };
+  const auto ms_a_sample = [&](int64_t batch, int64_t bytes) {
+    s.batch = batch;
+    const Session session(s);
+    const auto step = session.step(bytes);
+    return median_us(1, 3, [&] { step(session.tokens, session.targets).item<float>(); }) / 1e3 /
+           double(batch);
+  };
+  const double free_ms = ms_a_sample(4, 0);
+  rw::memory::trim();
+  int64_t most = 16;
+  while (fits(2 * most)) most *= 2;
+  for (int64_t step = most / 2; step >= std::max<int64_t>(1, most / 16); step /= 2)
+    if (fits(most + step)) most += step;
+  rw::memory::trim();
+  rw::memory::reset_peak();
+  const double ms = ms_a_sample(most, budget);
+  say(work, "rewind", "function",
+      {{"batch", double(most)},
+       {"ms_a_sample", ms},
+       {"free_ms_a_sample", free_ms},
+       {"peak_MiB", double(rw::memory::stats().peak) / (1 << 20)}});
 }
 
 }  // namespace
 
 std::vector<Workload> gpt_workloads() {
-  return {{"gpt_baby", [] { train("gpt_baby", {12, 64, 128, 4, 4, 65}); }},
-          {"gpt_small", [] { train("gpt_small", {4, 256, 384, 6, 6, 256}); }},
-          {"gpt_small_budget", [] {
-             train_in_budgets("gpt_small_budget", {4, 256, 384, 6, 6, 256}, {100, 75, 50, 35, 25, 15});
-           }}};
+  return {
+      {"gpt_baby", [] { train("gpt_baby", {12, 64, 128, 4, 4, 65}); }},
+      {"gpt_small", [] { train("gpt_small", {4, 256, 384, 6, 6, 256}); }},
+      {"gpt_small_budget",
+       [] { run_in_budgets("gpt_small_budget", session({4, 256, 384, 6, 6, 256}), {75, 50, 35, 25, 15}); }},
+      {"gpt_dropout_budget",
+       [] { run_in_budgets("gpt_dropout_budget", session({4, 256, 384, 6, 6, 256, 0.1}), {50, 30}); }},
+      {"gpt_small_batch",
+       [] { largest_batch("gpt_small_batch", {4, 256, 384, 6, 6, 256}, int64_t(1) << 30); }}};
 }
 
 }  // namespace bench

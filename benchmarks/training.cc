@@ -54,29 +54,4 @@ void report_training(const std::string& work, int warm, int repeats, const Adam&
   }
 }
 
-BudgetRun run_in_budget(int64_t budget, const std::function<float()>& step) {
-  constexpr int kCompared = 3;
-  BudgetRun run;
-  run.budget = budget;
-  rw::memory::reset_peak();
-  for (int i = 0; i < kCompared; ++i) run.losses.push_back(step());
-  run.us = median_us(1, 7, [&] { step(); });
-  run.peak = rw::memory::stats().peak;
-  return run;
-}
-
-void report_budget(const std::string& work, int percent, const BudgetRun& free_run, const BudgetRun& run,
-                   const rw::MemoryReport& plan) {
-  constexpr double kMiB = 1024.0 * 1024.0;
-  say(work, "rewind", "budget_" + std::to_string(percent),
-      {{"ms", run.us / 1e3},
-       {"extra_percent", 100 * (run.us / free_run.us - 1)},
-       {"budget_MiB", double(run.budget) / kMiB},
-       {"peak_MiB", double(run.peak) / kMiB},
-       {"predicted_MiB", double(plan.predicted_peak) / kMiB},
-       {"planned_extra_percent", 100 * plan.extra_compute},
-       {"kept", run.peak <= run.budget ? 1.0 : 0.0},
-       {"bit_equal", run.losses == free_run.losses ? 1.0 : 0.0}});
-}
-
 }  // namespace bench

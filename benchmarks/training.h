@@ -24,17 +24,4 @@ struct Adam {
 void report_training(const std::string& work, int warm, int repeats, const Adam& adam, int64_t held_before,
                      const std::function<void()>& step);
 
-// A step's time and memory under a budget in bytes (0: none), and the losses of its first steps.
-struct BudgetRun {
-  int64_t budget = 0, peak = 0;
-  int64_t state = 0;  // parameters, optimizer state, weight gradients and what was held before
-  double us = 0;
-  std::vector<float> losses;
-};
-BudgetRun run_in_budget(int64_t budget, const std::function<float()>& step);
-// Says ms, extra_percent over the free run, budget_MiB, peak_MiB, predicted_MiB, and whether the budget was
-// kept and all losses are equal to the free run's, bit for bit.
-void report_budget(const std::string& work, int percent, const BudgetRun& free_run, const BudgetRun& run,
-                   const rw::MemoryReport& plan);
-
 }  // namespace bench

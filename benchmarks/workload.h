@@ -50,5 +50,7 @@ std::vector<Workload> gpt_workloads();
 std::vector<Workload> keras_workloads();
 std::vector<Workload> kernel_workloads();
 std::vector<Workload> data_workloads();
+std::vector<Workload> chain_workloads();
+std::vector<Workload> budget_workloads();
 
 }  // namespace bench

@@ -16,6 +16,7 @@
 #include "rewind/function/functional.h"
 #include "rewind/function/while_loop.h"
 #include "rewind/module/module.h"
+#include "rewind/report/memory_page.h"
 #include "rewind/tensor/apply.h"
 #include "rewind/tensor/config.h"
 #include "rewind/tensor/ops/binary.h"

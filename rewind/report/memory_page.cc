@@ -144,7 +144,7 @@ std::string timeline(const MemoryReport& plan) {
     most = std::max(most, again[i]);
   }
   Chart chart(340, std::max(most, double(plan.predicted_peak)) * 1.06);
-  chart.axis(bytes_step(most), [](double v) { return readable_bytes(int64_t(v), 0); });
+  chart.axis(bytes_step(most), [](double v) { return readable_bytes(int64_t(v), 1); });
   chart.area("held", zero, held);
   if (loop_bytes > 0) chart.area("states", held, loops);
   chart.area("kept", loops, kept);

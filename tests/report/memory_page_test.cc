@@ -70,6 +70,12 @@ size_t count(const std::string& text, const std::string& part) {
   return n;
 }
 
+std::string text_of(const fs::path& file) {
+  std::stringstream text;
+  text << std::ifstream(file, std::ios::binary).rdbuf();
+  return text.str();
+}
+
 TEST(MemoryPage, HasAllPartsAndNothingFromOutside) {
   const MemoryReport plan = planned(30);
   ASSERT_GT(plan.second_runs, 0);
@@ -86,6 +92,7 @@ TEST(MemoryPage, HasAllPartsAndNothingFromOutside) {
   EXPECT_EQ(count(html, "<tr><td"), std::min<size_t>(40, plan.tensors.size()));
   EXPECT_GT(count(html, "<rect class=\"again\""), 0u);
   EXPECT_NE(html.find("made again 1 x"), std::string::npos);
+  EXPECT_GT(count(html, "memory_page_test.cc:"), 5u);  // the user's lines
 }
 
 TEST(MemoryPage, NamesAreText) {
@@ -127,17 +134,15 @@ TEST(MemoryPage, ABrowserShowsIt) {
     const std::string command =
         "timeout 100 chromium --headless --no-sandbox --disable-gpu --hide-scrollbars --user-data-dir=" +
         (folder / "profile").string() + " --window-size=1100,1500 " +
-        (std::string(scheme) == "dark"
-             ? "--force-dark-mode --enable-features=WebContentsForceDark:inversion_method/none "
-             : "") +
+        "--blink-settings=preferredColorScheme=" + (std::string(scheme) == "dark" ? "0 " : "1 ") +
         "--screenshot=" + picture.string() + " --dump-dom file://" + page.string() + " > " +
         (folder / "dom.html").string() + " 2> /dev/null";
     ASSERT_EQ(std::system(command.c_str()), 0) << command;
     EXPECT_GT(fs::file_size(picture), 20'000u);
   }
-  std::stringstream dom;
-  dom << std::ifstream(folder / "dom.html").rdbuf();
-  EXPECT_EQ(count(dom.str(), "<svg"), 3u);
+  EXPECT_NE(text_of(folder / "light.png"), text_of(folder / "dark.png"));
+  const std::string dom = text_of(folder / "dom.html");
+  EXPECT_EQ(count(dom, "<svg"), 3u);
   if (const char* keep = std::getenv("REWIND_KEEP_PAGE"))
     fs::copy(folder, keep, fs::copy_options::recursive | fs::copy_options::overwrite_existing);
   fs::remove_all(folder);

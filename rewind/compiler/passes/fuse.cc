@@ -350,6 +350,7 @@ bool emit_group(const Graph& from, Grouping& grouping, int id, GraphCopy& copy, 
   }
   const NodeId made =
       to.add_node(fused, {{"f", BodyRef(body.graph)}, {"Tout", dtypes}}, inputs, dtypes, shapes);
+  to.node(made).site = from.node(grouping.group(id).nodes.back()).site;
   for (size_t k = 0; k < body.results.size(); ++k) copy.set(body.results[k], to.node(made).outputs[k]);
   return true;
 }
