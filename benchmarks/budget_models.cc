@@ -58,7 +58,7 @@ struct ResNet50 : rw::Module {
   ResNet50()
       : Module("resnet50"), w(rw::random::normal({2048, 1000}, {.stddev = 0.01})), b(rw::zeros({1000})) {
     int64_t in = 64;
-    for (const auto [width, count] : {std::pair{64, 3}, {128, 4}, {256, 6}, {512, 3}}) {
+    for (const auto& [width, count] : {std::pair{64, 3}, {128, 4}, {256, 6}, {512, 3}}) {
       for (int i = 0; i < count; ++i) {
         blocks.push_back(std::make_unique<Bottleneck>(in, width, i == 0 && width > 64 ? 2 : 1));
         in = 4 * width;
