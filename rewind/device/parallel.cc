@@ -19,8 +19,14 @@ namespace {
 std::atomic<int> g_threads{0};
 thread_local bool t_inside = false;
 
-int cores() {
-  static const int count = std::max(1u, std::thread::hardware_concurrency());
+// How many threads there are when nobody said how many; OMP_NUM_THREADS and the cores that the process may
+// use decide where OpenMP runs them.
+int default_threads() {
+#ifdef REWIND_OPENMP
+  static const int count = std::max(1, omp_get_max_threads());
+#else
+  static const int count = int(std::max(1u, std::thread::hardware_concurrency()));
+#endif
   return count;
 }
 
@@ -53,7 +59,7 @@ SerialScope::~SerialScope() { t_inside = outer_; }
 
 int num_threads() {
   const int n = g_threads.load(std::memory_order_relaxed);
-  return n > 0 ? n : cores();
+  return n > 0 ? n : default_threads();
 }
 
 void set_num_threads(int count) {

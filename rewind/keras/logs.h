@@ -27,6 +27,7 @@ class Logs {
       if (item.first == name) return item.second;
     return {};
   }
+  double operator[](const std::string& name) const;  // throws NotFoundError
   void set(const std::string& name, double value) {
     resolve();
     for (Item& item : items_)
