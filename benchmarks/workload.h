@@ -45,12 +45,13 @@ std::vector<Workload> bandwidth_workloads();
 std::vector<Workload> matmul_workloads();
 std::vector<Workload> function_workloads();
 std::vector<Workload> loop_workloads();
+std::vector<Workload> chain_workloads();
 std::vector<Workload> cnn_workloads();
 std::vector<Workload> gpt_workloads();
 std::vector<Workload> keras_workloads();
 std::vector<Workload> kernel_workloads();
 std::vector<Workload> data_workloads();
-std::vector<Workload> chain_workloads();
+std::vector<Workload> eager_chain_workloads();
 std::vector<Workload> budget_workloads();
 
 }  // namespace bench

@@ -17,10 +17,12 @@ struct Needs {
   uint32_t inputs = 0;  // bit i: input i; bit 31 stands for all from 31 on
   uint32_t outputs = 0;
   bool last_input = false;  // the last input, whatever its number: the axis behind a list
+  bool other = false;       // of two inputs, each only for the gradient of the other one
   static constexpr uint32_t kAll = ~uint32_t{0};
 };
 inline constexpr Needs kNeedsNothing{};
 inline constexpr Needs kNeedsInputs{Needs::kAll, 0};
+inline constexpr Needs kNeedsOtherInput{.inputs = Needs::kAll, .other = true};  // products
 inline constexpr Needs kNeedsOutputs{0, Needs::kAll};
 inline constexpr Needs kNeedsAll{Needs::kAll, Needs::kAll};
 constexpr Needs needs_inputs(std::initializer_list<int> list) {

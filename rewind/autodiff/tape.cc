@@ -2,6 +2,8 @@
 
 #include "rewind/autodiff/grad_ops.h"
 #include "rewind/base/error.h"
+#include "rewind/device/memory_budget.h"
+#include "rewind/runtime/history.h"
 #include "rewind/tensor/tensor_impl.h"
 #include "rewind/tensor/trace.h"
 #include "rewind/tensor/variable_watch.h"
@@ -37,46 +39,47 @@ bool shape_open(const TensorImpl& impl) {
 // Gives a rule its view of one record.
 class TapeGradContext final : public GradContext {
  public:
-  TapeGradContext(Tape::Record& record, std::vector<Gradient>& grads, const std::vector<uint8_t>& needed)
-      : record_(record),
+  TapeGradContext(const Tape& tape, Tape::Record& record, std::vector<Gradient>& grads,
+                  const std::vector<uint8_t>& needed)
+      : tape_(tape),
+        inputs_(record.inputs()),
+        outputs_(record.outputs()),
         grads_(grads),
         needed_(needed),
-        dense_(record.outputs.size()),
-        result(record.inputs.size()) {
+        dense_(outputs_.size()),
+        result(inputs_.size()) {
     op_ = record.op;
     attrs_ = &record.attrs;
   }
-  int num_inputs() const override { return int(record_.inputs.size()); }
-  int num_outputs() const override { return int(record_.outputs.size()); }
-  const Tensor& input(int i) const override { return kept(record_.inputs[size_t(i)], "input", i); }
-  const Tensor& output(int i) const override { return kept(record_.outputs[size_t(i)], "output", i); }
-  const Shape& input_shape(int i) const override { return record_.inputs[size_t(i)].shape; }
-  DType input_dtype(int i) const override { return record_.inputs[size_t(i)].dtype; }
-  const Shape& output_shape(int i) const override { return record_.outputs[size_t(i)].shape; }
-  DType output_dtype(int i) const override { return record_.outputs[size_t(i)].dtype; }
-  Tensor input_shape_tensor(int i) const override { return record_.inputs[size_t(i)].shape_tensor(); }
-  Tensor output_shape_tensor(int i) const override { return record_.outputs[size_t(i)].shape_tensor(); }
+  int num_inputs() const override { return int(inputs_.size()); }
+  int num_outputs() const override { return int(outputs_.size()); }
+  const Tensor& input(int i) const override { return kept(inputs_[size_t(i)], "input", i); }
+  const Tensor& output(int i) const override { return kept(outputs_[size_t(i)], "output", i); }
+  const Shape& input_shape(int i) const override { return tape_.shape_of(inputs_[size_t(i)]); }
+  DType input_dtype(int i) const override { return inputs_[size_t(i)].dtype(); }
+  const Shape& output_shape(int i) const override { return tape_.shape_of(outputs_[size_t(i)]); }
+  DType output_dtype(int i) const override { return outputs_[size_t(i)].dtype(); }
+  Tensor input_shape_tensor(int i) const override { return tape_.shape_tensor(inputs_[size_t(i)]); }
+  Tensor output_shape_tensor(int i) const override { return tape_.shape_tensor(outputs_[size_t(i)]); }
   const Tensor& grad(int i) override {
     Tensor& dense = dense_[size_t(i)];
     if (dense.defined()) return dense;
     const Gradient& g = raw_grad(i);
-    dense = g.none() ? record_.outputs[size_t(i)].zeros() : g.tensor();
+    dense = g.none() ? tape_.zeros(outputs_[size_t(i)]) : g.tensor();
     return dense;
   }
   bool has_grad(int i) const override { return !raw_grad(i).none(); }
   const Gradient& raw_grad(int i) const override {
     static const Gradient none;
-    const int32_t n = record_.outputs[size_t(i)].number;
+    const int32_t n = outputs_[size_t(i)].number;
     return n < 0 ? none : grads_[size_t(n)];
   }
   bool wants(int i) const override {
-    const int32_t n = record_.inputs[size_t(i)].number;
+    const int32_t n = inputs_[size_t(i)].number;
     return n >= 0 && needed_[size_t(n)];
   }
   void set(int i, Gradient gradient) override { result[size_t(i)] = std::move(gradient); }
-  Gradient* sum(int i) override {
-    return wants(i) ? &grads_[size_t(record_.inputs[size_t(i)].number)] : nullptr;
-  }
+  Gradient* sum(int i) override { return wants(i) ? &grads_[size_t(inputs_[size_t(i)].number)] : nullptr; }
 
  private:
   const Tensor& kept(const Tape::Saved& saved, const char* what, int i) const {
@@ -89,7 +92,8 @@ class TapeGradContext final : public GradContext {
     return saved.tensor;
   }
 
-  Tape::Record& record_;
+  const Tape& tape_;
+  std::span<const Tape::Saved> inputs_, outputs_;
   std::vector<Gradient>& grads_;
   const std::vector<uint8_t>& needed_;
   SmallVector<Tensor, 1> dense_;
@@ -101,10 +105,20 @@ class TapeGradContext final : public GradContext {
 Tape::Tape(bool persistent, bool watch_accessed_variables)
     : persistent_(persistent), watch_variables_(watch_accessed_variables) {
   set_variable_watcher(variable_was_read);
+  open_history();
   start();
 }
 
-Tape::~Tape() { stop(); }
+Tape::~Tape() {
+  stop();
+  records_.clear();
+  leave_history();
+}
+
+void Tape::leave_history() {
+  if (in_history_) close_history();
+  in_history_ = false;
+}
 
 void Tape::start() {
   if (recording_) return;
@@ -122,6 +136,8 @@ void Tape::stop() {
 void Tape::reset() {
   numbers_.clear();
   records_.clear();
+  shapes_.clear();
+  shape_numbers_.clear();
   variables_.clear();
   used_ = false;
 }
@@ -141,16 +157,31 @@ void Tape::on_variable_read(const Variable& variable) {
   if (watch_variables_ && variable.trainable() && is_differentiable(variable.dtype())) watch(variable);
 }
 
-Tape::Saved::Saved(const Tensor& t, int32_t number, bool keep)
-    : tensor(keep || shape_open(*t.impl()) ? t : Tensor()),
-      shape(t.impl()->shape),
-      number(number),
-      dtype(t.impl()->dtype) {}
+uint32_t Tape::shape_number(const Shape& shape) {
+  if (!shapes_.empty() && shapes_[last_shape_] == shape) return last_shape_;
+  size_t hash = size_t(shape.rank());
+  for (const int64_t d : shape) hash = hash * 0x9E3779B97F4A7C15u + size_t(d);
+  const auto [at, fresh] = shape_numbers_.try_emplace(hash, uint32_t(shapes_.size()));
+  // Of two shapes with one hash the later one is listed whenever it comes.
+  if (fresh || !(shapes_[at->second] == shape)) {
+    at->second = uint32_t(shapes_.size());
+    shapes_.push_back(shape);
+  }
+  RW_CHECK(shapes_.size() < size_t{1} << 24);
+  return last_shape_ = at->second;
+}
 
-Tensor Tape::Saved::shape_tensor() const { return shape_as_tensor(shape, tensor); }
-Tensor Tape::Saved::zeros() const {
-  return tensor.defined() && (dtype == DType::kVariant || !shape.fully_known()) ? zeros_of(tensor)
-                                                                                : filled(dtype, shape, 0);
+Tape::Saved Tape::save(const Tensor& t, int32_t number, bool keep) {
+  const TensorImpl& impl = *t.impl();
+  return {keep || shape_open(impl) ? t : Tensor(), number, shape_number(impl.shape), uint32_t(impl.dtype)};
+}
+
+Tensor Tape::shape_tensor(const Saved& saved) const { return shape_as_tensor(shape_of(saved), saved.tensor); }
+Tensor Tape::zeros(const Saved& saved) const {
+  const Shape& shape = shape_of(saved);
+  return saved.tensor.defined() && (saved.dtype() == DType::kVariant || !shape.fully_known())
+             ? zeros_of(saved.tensor)
+             : filled(saved.dtype(), shape, 0);
 }
 
 void Tape::record(const Op& op, TensorPointers inputs, const Attrs& attrs, Tensors& outputs) {
@@ -169,18 +200,22 @@ void Tape::record(const Op& op, TensorPointers inputs, const Attrs& attrs, Tenso
   Record& r = records_.emplace_back();
   r.op = &op;
   r.rule = rule;
+  if (cpu_memory_limit() > 0) [[unlikely]]
+    r.place = history_place();
   r.attrs = attrs;
-  r.inputs.reserve(inputs.size());
-  for (size_t i = 0; i < inputs.size(); ++i)
-    r.inputs.emplace_back(*inputs[i], numbers[i],
-                          keeps(needs.inputs, i) || (needs.last_input && i + 1 == inputs.size()));
-  r.outputs.reserve(outputs.size());
+  r.num_inputs = uint32_t(inputs.size());
+  r.values.reserve(inputs.size() + outputs.size());
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    bool keep = keeps(needs.inputs, i) || (needs.last_input && i + 1 == inputs.size());
+    if (needs.other) keep = numbers[1 - i] >= 0;
+    r.values.emplace_back(save(*inputs[i], numbers[i], keep));
+  }
   for (size_t i = 0; i < outputs.size(); ++i) {
     const DType dtype = outputs[i].impl()->dtype;
     const int32_t n = carries_gradient(dtype) ? numbers_.add(outputs[i], true) : -1;
     // Zeros like one list of several outputs take the list itself.
     const bool list = dtype == DType::kVariant && outputs.size() > 1;
-    r.outputs.emplace_back(outputs[i], n, list || names_line || keeps(needs.outputs, i));
+    r.values.emplace_back(save(outputs[i], n, list || names_line || keeps(needs.outputs, i)));
   }
 }
 
@@ -190,26 +225,30 @@ Tape::Record* Tape::add_step(std::span<const Tensor> inputs, std::span<const Ten
   for (size_t i = 0; i < inputs.size(); ++i) followed |= (numbers[i] = numbers_.of(inputs[i])) >= 0;
   if (!followed) return nullptr;
   Record& r = records_.emplace_back();
-  for (size_t i = 0; i < inputs.size(); ++i) r.inputs.emplace_back(inputs[i], numbers[i], false);
+  r.steps = std::make_unique<Steps>();
+  r.num_inputs = uint32_t(inputs.size());
+  r.values.reserve(inputs.size() + outputs.size());
+  if (cpu_memory_limit() > 0) r.place = history_place();
+  for (size_t i = 0; i < inputs.size(); ++i) r.values.emplace_back(save(inputs[i], numbers[i], false));
   for (size_t i = 0; i < outputs.size(); ++i) {
     const int32_t n = carries_gradient(outputs[i].dtype()) ? numbers_.add(outputs[i], false) : -1;
-    r.outputs.emplace_back(outputs[i], n, false);
+    r.values.emplace_back(save(outputs[i], n, false));
   }
   return &r;
 }
 
 void Tape::record_custom(std::span<const Tensor> inputs, std::span<const Tensor> outputs,
                          const CustomBackward& backward) {
-  if (Record* r = add_step(inputs, outputs)) r->custom = std::make_unique<CustomBackward>(backward);
+  if (Record* r = add_step(inputs, outputs)) r->steps->custom = backward;
 }
 
 void Tape::record_block(std::span<const Tensor> inputs, std::span<const Tensor> outputs,
                         const BlockBackward& backward) {
-  if (Record* r = add_step(inputs, outputs)) r->block = std::make_unique<BlockBackward>(backward);
+  if (Record* r = add_step(inputs, outputs)) r->steps->block = backward;
 }
 
 void Tape::fail_without_rule(const Record& r) {
-  const Tensor& out = r.outputs[0].tensor;
+  const Tensor& out = r.outputs()[0].tensor;
   try {
     fail_not_found("GradientTape", "op " + r.op->name +
                                        " has no gradient rule; give it one with rw::RegisterGradient(\"" +
@@ -222,8 +261,8 @@ void Tape::fail_without_rule(const Record& r) {
 void Tape::run_backward(Record& r, std::vector<Gradient>& grads, const std::vector<uint8_t>& needed) {
   bool any_grad = false;
   bool any_wanted = false;
-  for (const Saved& out : r.outputs) any_grad |= out.number >= 0 && !grads[size_t(out.number)].none();
-  for (const Saved& in : r.inputs) any_wanted |= in.number >= 0 && needed[size_t(in.number)];
+  for (const Saved& out : r.outputs()) any_grad |= out.number >= 0 && !grads[size_t(out.number)].none();
+  for (const Saved& in : r.inputs()) any_wanted |= in.number >= 0 && needed[size_t(in.number)];
   if (!any_grad || !any_wanted) return;
   auto accumulate = [&](const Saved& in, Gradient g) {
     if (g.none() || in.number < 0 || !needed[size_t(in.number)]) return;
@@ -231,29 +270,29 @@ void Tape::run_backward(Record& r, std::vector<Gradient>& grads, const std::vect
     sum = add_gradients(std::move(sum), std::move(g));
   };
   SmallVector<Gradient, 2> out;
-  if (r.custom || r.block)
-    for (const Saved& o : r.outputs) out.push_back(o.number >= 0 ? grads[size_t(o.number)] : Gradient());
-  if (r.block) {
+  if (r.steps)
+    for (const Saved& o : r.outputs()) out.push_back(o.number >= 0 ? grads[size_t(o.number)] : Gradient());
+  if (r.steps && r.steps->block) {
     SmallVector<Gradient*, 8> sums;
-    for (const Saved& in : r.inputs)
+    for (const Saved& in : r.inputs())
       sums.push_back(in.number >= 0 && needed[size_t(in.number)] ? &grads[size_t(in.number)] : nullptr);
-    (*r.block)({out.data(), out.size()}, {sums.data(), sums.size()});
+    r.steps->block({out.data(), out.size()}, {sums.data(), sums.size()});
     return;
   }
-  if (r.custom) {
-    std::vector<Gradient> in = (*r.custom)({out.data(), out.size()});
-    if (in.size() != r.inputs.size()) {
+  if (r.steps) {
+    std::vector<Gradient> in = r.steps->custom({out.data(), out.size()});
+    if (in.size() != r.num_inputs) {
       fail_invalid("custom_gradient",
                    "the gradient function must return one gradient per input: it returned " +
-                       std::to_string(in.size()) + " for " + std::to_string(r.inputs.size()) + " inputs");
+                       std::to_string(in.size()) + " for " + std::to_string(r.num_inputs) + " inputs");
     }
-    for (size_t i = 0; i < in.size(); ++i) accumulate(r.inputs[i], std::move(in[i]));
+    for (size_t i = 0; i < in.size(); ++i) accumulate(r.inputs()[i], std::move(in[i]));
     return;
   }
   if (!r.rule) fail_without_rule(r);
-  TapeGradContext ctx(r, grads, needed);
+  TapeGradContext ctx(*this, r, grads, needed);
   r.rule->fn(ctx);
-  for (size_t i = 0; i < r.inputs.size(); ++i) accumulate(r.inputs[i], std::move(ctx.result[i]));
+  for (size_t i = 0; i < r.num_inputs; ++i) accumulate(r.inputs()[i], std::move(ctx.result[i]));
 }
 
 std::vector<Gradient> Tape::gradient(std::span<const Tensor> targets, std::span<const Tensor> sources,
@@ -296,9 +335,9 @@ std::vector<Gradient> Tape::gradient(std::span<const Tensor> targets, std::span<
   for (size_t i = 0; i < num_records; ++i) {
     const Record& r = records_[i];
     bool on_path = false;
-    for (const Saved& in : r.inputs) on_path |= in.number >= 0 && needed[size_t(in.number)];
+    for (const Saved& in : r.inputs()) on_path |= in.number >= 0 && needed[size_t(in.number)];
     if (!on_path) continue;
-    for (const Saved& out : r.outputs)
+    for (const Saved& out : r.outputs())
       if (out.number >= 0) needed[size_t(out.number)] = 1;
   }
   for (size_t i = 0; i < targets.size(); ++i) {
@@ -308,13 +347,23 @@ std::vector<Gradient> Tape::gradient(std::span<const Tensor> targets, std::span<
     Gradient& sum = grads[size_t(n)];
     sum = add_gradients(std::move(sum), given ? output_gradients[i] : ones_of(targets[i]));
   }
+  struct Rewind {
+    const bool on = cpu_memory_limit() > 0;
+    const uint32_t before = on ? rewind_history(history_place()) : 0;
+    ~Rewind() {
+      if (on) rewind_history(before);
+    }
+  } const rewind;
   for (size_t i = num_records; i-- > 0;) {
     Record& r = records_[i];
+    if (rewind.on) [[unlikely]]
+      rewind_history(r.place);
     run_backward(r, grads, needed);
-    for (const Saved& out : r.outputs)
+    for (const Saved& out : r.outputs())
       if (out.number >= 0 && !is_source[size_t(out.number)]) grads[size_t(out.number)] = Gradient();
     if (!persistent_) records_.pop_back();
   }
+  if (!persistent_) leave_history();
   std::vector<Gradient> results;
   for (const int32_t n : source_numbers) results.push_back(n < 0 ? Gradient() : grads[size_t(n)]);
   return results;

@@ -3,7 +3,10 @@
 // depth on the stack does not grow with the history.
 #pragma once
 
+#include <deque>
 #include <functional>
+#include <memory>
+#include <unordered_map>
 #include <vector>
 
 #include "rewind/autodiff/gradient.h"
@@ -48,36 +51,53 @@ class Tape final : public Recorder {
 
  private:
   friend class TapeGradContext;
+  // Deep histories have many records, so they are small: shapes are numbers of a list.
   struct Saved {
-    Saved(const Tensor& t, int32_t number, bool keep);
-    Tensor shape_tensor() const;
-    Tensor zeros() const;
-    Tensor tensor;  // kept only where the rule needs it, or where its shape is not known
-    Shape shape;
+    Tensor tensor;   // kept only where the rule needs it, or where its shape is not known
     int32_t number;  // on this tape; -1: not followed
-    DType dtype;
+    uint32_t shape : 24;
+    uint32_t dtype_number : 8;
+    DType dtype() const { return DType(dtype_number); }
+  };
+  struct Steps {  // in place of a rule
+    CustomBackward custom;
+    BlockBackward block;
   };
   struct Record {
     const Op* op = nullptr;
     const GradientRule* rule = nullptr;
     Attrs attrs;
-    SmallVector<Saved, 2> inputs;
-    SmallVector<Saved, 1> outputs;
-    std::unique_ptr<CustomBackward> custom;
-    std::unique_ptr<BlockBackward> block;
+    std::unique_ptr<Steps> steps;
+    uint32_t place = 0;  // in the history that a memory budget keeps
+    uint32_t num_inputs = 0;
+    SmallVector<Saved, 3> values;  // inputs, then outputs
+    std::span<const Saved> inputs() const { return {values.data(), num_inputs}; }
+    std::span<const Saved> outputs() const {
+      return {values.data() + num_inputs, values.size() - num_inputs};
+    }
   };
 
   // A record of a step between these; nullptr if the tape follows none of the inputs.
   Record* add_step(std::span<const Tensor> inputs, std::span<const Tensor> outputs);
   [[noreturn]] static void fail_without_rule(const Record& record);
+  Saved save(const Tensor& t, int32_t number, bool keep);
+  uint32_t shape_number(const Shape& shape);
+  const Shape& shape_of(const Saved& saved) const { return shapes_[saved.shape]; }
+  Tensor shape_tensor(const Saved& saved) const;
+  Tensor zeros(const Saved& saved) const;
+  void leave_history();
   void run_backward(Record& record, std::vector<Gradient>& grads, const std::vector<uint8_t>& needed);
 
   const bool persistent_;
   const bool watch_variables_;
   bool recording_ = false;
   bool used_ = false;
+  bool in_history_ = true;  // counted among the tapes that will play it back
   TensorNumbers numbers_;
   ChunkedVector<Record> records_;
+  std::deque<Shape> shapes_;  // references stay while it grows
+  std::unordered_map<size_t, uint32_t> shape_numbers_;
+  uint32_t last_shape_ = 0;
   std::vector<Variable> variables_;
 };
 

@@ -37,6 +37,20 @@ class Buffer {
   Device* device() const { return device_; }
   bool foreign() const { return deleter_ != nullptr; }
 
+  // Hands the block over to somebody who will give it back to the allocator; the device stays.
+  void* release() {
+    bytes_ = 0;
+    return std::exchange(data_, nullptr);
+  }
+  // Takes a block over that the device's allocator gave for so many bytes.
+  static Buffer adopt(Device& device, void* data, size_t bytes) {
+    Buffer b;
+    b.device_ = &device;
+    b.data_ = data;
+    b.bytes_ = bytes;
+    return b;
+  }
+
  private:
   void swap(Buffer& other) noexcept {
     std::swap(device_, other.device_);

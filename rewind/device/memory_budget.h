@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 
 #include "rewind/device/device.h"
 
@@ -21,5 +22,16 @@ int64_t block_bytes(const Device& device, int64_t bytes);
 using Reclaimer = void (*)();
 void set_reclaimer(Reclaimer reclaimer);
 void reclaim_memory();
+
+// Called after that: drops values that can be made again, at least so many bytes if there are so many.
+// False when there was nothing to drop.
+using Dropper = bool (*)(int64_t bytes);
+void set_dropper(Dropper dropper);
+bool drop_values(int64_t bytes);
+
+// Says, for a refusal, what holds the memory.
+using MemoryWords = std::string (*)();
+void set_memory_words(MemoryWords words);
+std::string memory_words();
 
 }  // namespace rw

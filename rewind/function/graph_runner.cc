@@ -1,5 +1,6 @@
 #include "rewind/function/graph_runner.h"
 
+#include "rewind/runtime/touch.h"
 #include "rewind/tensor/tensor_impl.h"
 
 namespace rw {
@@ -23,7 +24,14 @@ std::shared_ptr<const MemoryReport> GraphRunner::memory_report(std::span<const T
 
 void GraphRunner::run(std::span<const Tensor> arguments, std::span<const Tensor> captures,
                       SmallVector<Tensor, 4>* results) const {
-  const SmallVector<const Value*, 16> inputs = values_of(arguments, captures);
+  SmallVector<const Value*, 16> inputs = values_of(arguments, captures);
+  std::vector<Value> placed;  // a function may keep what it is given: as a variable's value, in a list
+  for (const Value*& v : inputs) {
+    if (!v->movable()) [[likely]]
+      continue;
+    placed.reserve(inputs.size());
+    v = &placed.emplace_back(settled(*v));
+  }
   ValueList values;
   compiled_.run({inputs.data(), inputs.size()}, &values);
   results->clear();

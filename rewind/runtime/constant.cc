@@ -1,5 +1,7 @@
 #include "rewind/runtime/constant.h"
 
+#include "rewind/runtime/touch.h"
+
 namespace rw {
 
 Value as_value(const HostTensor& t) {
@@ -14,7 +16,7 @@ Value as_value(const HostTensor& t) {
 }
 
 HostTensor as_constant(const Value& v) {
-  return {v.dtype, v.shape, std::shared_ptr<const void>(v.data, [keep = v.storage](const void*) {})};
+  return {v.dtype, v.shape, std::shared_ptr<const void>(settled_data(v), [keep = v.storage](const void*) {})};
 }
 
 }  // namespace rw

@@ -12,6 +12,7 @@
 #include "rewind/runtime/host_function.h"
 #include "rewind/runtime/kernel_host.h"
 #include "rewind/runtime/list_ops.h"
+#include "rewind/runtime/remake.h"
 #include "rewind/runtime/share_ops.h"
 #include "rewind/runtime/state_ops.h"
 #include "rewind/runtime/variable_cell.h"
@@ -37,7 +38,9 @@ class EagerHost final : public KernelHost {
     return value.view();
   }
   void* scratch(size_t bytes) override {
-    return bytes == 0 ? nullptr : scratch_.emplace_back(device_, bytes).data();
+    if (bytes == 0) return nullptr;
+    Buffer room(device_, bytes);  // throws before the list has a place for it
+    return scratch_.emplace_back(std::move(room)).data();
   }
   View variable(int i) override { return writable_variable(inputs_[size_t(i)]->view(), op_); }
 
@@ -97,19 +100,29 @@ bool runs_in_runtime(const Op& op) {
   return entry && entry->run;
 }
 
-ValueList run_eager(const Op& op, const Attrs& attrs, std::span<const Value* const> inputs) {
+ValueList run_eager(const Op& op, const Attrs& attrs, std::span<const Value* const> inputs, bool remember) {
+  const size_t n = inputs.size();
+  SmallVector<View, 4> in(n);
+  bool movable = remember;
+  for (size_t i = 0; i < n; ++i) {
+    in[i] = inputs[i]->view();
+    movable |= inputs[i]->movable();
+  }
+  if (g_log_placement.load(std::memory_order_relaxed)) [[unlikely]]
+    fprintf(stderr, "Executing op %s in device %s\n", op.name.c_str(), cpu_device().full_name().c_str());
+  if (movable) [[unlikely]]
+    return run_movable(op, attrs, inputs, remember);
+  return run_eager_on(op, attrs, inputs, {in.data(), n});
+}
+
+ValueList run_eager_on(const Op& op, const Attrs& attrs, std::span<const Value* const> inputs,
+                       std::span<const View> in) {
   const size_t n = inputs.size();
   DTypeVector types(n);
-  SmallVector<View, 4> in(n);
-  for (size_t i = 0; i < n; ++i) {
-    types[i] = inputs[i]->dtype;
-    in[i] = inputs[i]->view();
-  }
+  for (size_t i = 0; i < n; ++i) types[i] = in[i].dtype;
   DTypeVector output_types;
   check_call(op, types.data(), n, attrs, &output_types);
   Device& device = cpu_device();
-  if (g_log_placement.load(std::memory_order_relaxed)) [[unlikely]]
-    fprintf(stderr, "Executing op %s in device %s\n", op.name.c_str(), device.full_name().c_str());
 
   SmallVector<Shape, 2> shapes(output_types.size());
   ShapeContext shape_ctx(op, attrs, in.data(), n, shapes.data(), shapes.size());
@@ -142,7 +155,7 @@ ValueList run_eager(const Op& op, const Attrs& attrs, std::span<const Value* con
       open.shape = std::move(shapes[i]);
     }
   }
-  run_kernel(op, attrs, inputs, {in.data(), n}, outputs, device);
+  run_kernel(op, attrs, inputs, in, outputs, device);
   return outputs;
 }
 

@@ -10,7 +10,12 @@ namespace rw {
 
 using ValueList = SmallVector<Value, 2>;
 
-ValueList run_eager(const Op& op, const Attrs& attrs, std::span<const Value* const> inputs);
+// `remember`: a memory budget is set and a tape listens, so that results may be dropped and made again later.
+ValueList run_eager(const Op& op, const Attrs& attrs, std::span<const Value* const> inputs,
+                    bool remember = false);
+// The same for inputs that lie where `views` says.
+ValueList run_eager_on(const Op& op, const Attrs& attrs, std::span<const Value* const> inputs,
+                       std::span<const View> views);
 
 // Kernels that deal in values rather than views: reading a variable shares its storage, assigning replaces
 // it.

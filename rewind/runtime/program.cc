@@ -79,6 +79,8 @@ struct Registry {
   }
 };
 
+std::atomic<int64_t> g_frame_bytes{0};
+
 void drop_all_frames() {
   Registry& r = Registry::get();
   const std::lock_guard lock(r.mutex);
@@ -88,6 +90,8 @@ void drop_all_frames() {
 }  // namespace
 
 struct Program::Frame {
+  ~Frame() { g_frame_bytes.fetch_sub(counted, std::memory_order_relaxed); }
+  int64_t counted = 0;
   Buffer arena;
   std::vector<View> views;          // by operand
   std::vector<Value> owned;         // by root: what has memory of its own
@@ -111,6 +115,8 @@ Program::~Program() {
   const std::lock_guard lock(r.mutex);
   r.programs.erase(this);
 }
+
+int64_t Program::frame_bytes() { return g_frame_bytes.load(std::memory_order_relaxed); }
 
 void Program::drop_frames() const {
   std::vector<std::unique_ptr<Frame>> dropped;
@@ -142,7 +148,11 @@ std::unique_ptr<Program::Frame> Program::take_frame() const {
     }
   }
   auto frame = std::make_unique<Frame>();
-  if (arena_bytes > 0) frame->arena = Buffer(cpu_device(), arena_bytes);
+  if (arena_bytes > 0) {
+    frame->arena = Buffer(cpu_device(), arena_bytes);
+    frame->counted = block_bytes(cpu_device(), int64_t(arena_bytes));
+    g_frame_bytes.fetch_add(frame->counted, std::memory_order_relaxed);
+  }
   frame->views.resize(operands_.size());
   frame->owned.resize(values.size());
   frame->given.resize(values.size());

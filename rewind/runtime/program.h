@@ -111,6 +111,8 @@ class Program {
   void run(std::span<const Value* const> inputs, ValueList* results) const;
   // Gives back the memory of frames that no run uses.
   void drop_frames() const;
+  // What the arenas of all programs take.
+  static int64_t frame_bytes();
   // One line an instruction, with places.
   std::string to_string() const;
   // How many kernels a run starts, and one line each: the op, or the ops fused in it, and the shapes.

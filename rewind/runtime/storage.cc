@@ -5,6 +5,7 @@
 
 #include "rewind/base/error.h"
 #include "rewind/op/object.h"
+#include "rewind/runtime/history.h"
 
 namespace rw {
 
@@ -32,6 +33,8 @@ Ref<Storage> Storage::wrap(Buffer buffer) {
 }
 
 Storage::~Storage() {
+  if (recipe) [[unlikely]]
+    leave_history(*this);
   if (object_type == DType::kString) std::destroy_n(static_cast<std::string*>(buffer.data()), object_count);
   else if (object_type != DType::kInvalid)
     std::destroy_n(static_cast<Ref<Object>*>(buffer.data()), object_count);

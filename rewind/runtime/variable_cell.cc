@@ -2,10 +2,49 @@
 
 #include <algorithm>
 #include <cstring>
+#include <unordered_set>
 
 #include "rewind/base/error.h"
+#include "rewind/device/memory_budget.h"
 
 namespace rw {
+namespace {
+
+struct AllCells {
+  std::mutex mutex;
+  std::unordered_set<VariableCell*> cells;
+  static AllCells& get() {
+    static auto* all = new AllCells;  // outlives every variable
+    return *all;
+  }
+};
+
+}  // namespace
+
+VariableCell::VariableCell(std::string name, DType dtype, Shape shape)
+    : name(std::move(name)), dtype(dtype), shape(std::move(shape)) {
+  AllCells& all = AllCells::get();
+  const std::lock_guard lock(all.mutex);
+  all.cells.insert(this);
+}
+
+VariableCell::~VariableCell() {
+  AllCells& all = AllCells::get();
+  const std::lock_guard lock(all.mutex);
+  all.cells.erase(this);
+}
+
+int64_t variable_bytes() {
+  AllCells& all = AllCells::get();
+  const std::lock_guard lock(all.mutex);
+  int64_t bytes = 0;
+  for (VariableCell* cell : all.cells) {
+    const std::unique_lock value(cell->mutex, std::try_to_lock);
+    if (!value || !cell->value.storage || cell->value.storage->buffer.foreign()) continue;
+    bytes += block_bytes(*cell->value.device(), int64_t(cell->value.storage->buffer.bytes()));
+  }
+  return bytes;
+}
 
 void VariableCell::make_unique() {
   const Storage* s = value.storage.get();

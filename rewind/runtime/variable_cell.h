@@ -12,8 +12,8 @@ namespace rw {
 
 class VariableCell final : public Object {
  public:
-  explicit VariableCell(std::string name, DType dtype = DType::kInvalid, Shape shape = Shape::unknown_rank())
-      : name(std::move(name)), dtype(dtype), shape(std::move(shape)) {}
+  explicit VariableCell(std::string name, DType dtype = DType::kInvalid, Shape shape = Shape::unknown_rank());
+  ~VariableCell() override;
   std::string describe() const override { return "<ResourceHandle of variable " + name + ">"; }
 
   const std::string name;
@@ -28,5 +28,8 @@ class VariableCell final : public Object {
 
 // The cell behind a resource tensor's element; throws InvalidArgumentError when it is something else.
 VariableCell& variable_of(const View& handle, std::string_view op_tag);
+
+// What the values of all variables take, but those that are being written right now.
+int64_t variable_bytes();
 
 }  // namespace rw

@@ -3,6 +3,7 @@
 #include <atomic>
 
 #include "rewind/base/error.h"
+#include "rewind/device/memory_budget.h"
 #include "rewind/runtime/eager.h"
 #include "rewind/tensor/effect_log.h"
 #include "rewind/tensor/tensor_impl.h"
@@ -22,7 +23,8 @@ Tensors run_now(const Op& op, TensorPointers inputs, const Attrs& attrs) {
     if (inputs[i]->impl()->kind == TensorKind::kSymbol) [[unlikely]]
       fail_stale_symbol(*inputs[i]->impl());
   }
-  ValueList results = run_eager(op, attrs, {values.data(), values.size()});
+  const bool remember = t_state.recorders && cpu_memory_limit() > 0;
+  ValueList results = run_eager(op, attrs, {values.data(), values.size()}, remember);
   Tensors outputs;
   outputs.reserve(results.size());
   for (Value& v : results) outputs.emplace_back(make_tensor(std::move(v)));

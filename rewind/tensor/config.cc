@@ -1,9 +1,14 @@
 #include "rewind/tensor/config.h"
 
+#include <algorithm>
+
 #include "rewind/device/device.h"
 #include "rewind/device/memory_budget.h"
 #include "rewind/device/parallel.h"
 #include "rewind/runtime/eager.h"
+#include "rewind/runtime/history.h"
+#include "rewind/runtime/program.h"
+#include "rewind/runtime/variable_cell.h"
 
 namespace rw {
 namespace {
@@ -37,8 +42,24 @@ void set_log_device_placement(bool enabled) { rw::set_log_device_placement(enabl
 namespace memory {
 
 Stats stats(std::string_view device) {
-  const MemoryStats s = find_device(device).allocator().stats();
-  return {s.in_use, s.peak, s.reserved, s.limit, s.allocations};
+  Device& d = find_device(device);
+  const MemoryStats s = d.allocator().stats();
+  Stats stats{.current = s.in_use,
+              .peak = s.peak,
+              .reserved = s.reserved,
+              .limit = s.limit,
+              .allocations = s.allocations};
+  if (!d.is_host()) return stats;
+  const HistoryStats history = history_stats();
+  stats.variables = variable_bytes();
+  stats.droppable = history.droppable;
+  stats.pinned = history.pinned;
+  stats.frames = Program::frame_bytes();
+  stats.tensors =
+      std::max<int64_t>(0, stats.current - stats.variables - stats.droppable - stats.pinned - stats.frames);
+  stats.remembered = history.written;
+  stats.remade = history.remade;
+  return stats;
 }
 void reset_peak(std::string_view device) { find_device(device).allocator().reset_peak(); }
 void trim(std::string_view device) { find_device(device).allocator().trim(); }

@@ -48,14 +48,23 @@ struct Stats {
   int64_t reserved = 0;  // current plus what is cached for reuse
   int64_t limit = 0;
   int64_t allocations = 0;  // how often memory was asked for since the start
+  // What `current` is made of. A value that two hold counts for the first of them.
+  int64_t variables = 0;  // parameters, optimizer state and other variables
+  int64_t droppable = 0;  // results under tapes that a budget may drop and make again
+  int64_t pinned = 0;     // such results that ops read right now
+  int64_t frames = 0;     // arenas of functions
+  int64_t tensors = 0;    // the rest: inputs, results, gradients, scratch memory
+  // Eager calls under tapes while a budget was set, since the start.
+  int64_t remembered = 0;  // written down, so that results could be dropped
+  int64_t remade = 0;      // run again
 };
 Stats stats(std::string_view device = "CPU:0");
 void reset_peak(std::string_view device = "CPU:0");
 // Gives cached blocks back to the system.
 void trim(std::string_view device = "CPU:0");
-// The most that the library may hold on the device, in bytes; 0: as much as the machine has. Functions
-// recompute what does not fit; what cannot fit is refused. Throws ResourceExhaustedError when tensors hold
-// more already.
+// The most that the library may hold on the device, in bytes; 0: as much as the machine has. Functions, and
+// eager code under tapes, recompute what does not fit; what cannot fit is refused. Throws
+// ResourceExhaustedError when tensors hold more already.
 void set_budget(std::string_view device, int64_t bytes);
 int64_t budget(std::string_view device = "CPU:0");
 }  // namespace memory

@@ -1,6 +1,7 @@
 // Tensors as text: what TensorFlow's print(t) and repr(t) show.
 #include <ostream>
 
+#include "rewind/runtime/touch.h"
 #include "rewind/tensor/float_text.h"
 #include "rewind/tensor/numpy_format.h"
 #include "rewind/tensor/tensor.h"
@@ -36,14 +37,21 @@ std::string python_repr(const View& v) {
 std::string Tensor::to_string() const {
   if (!defined()) return "tf.Tensor(undefined)";
   if (impl()->kind != TensorKind::kEager) return "Tensor(" + kind_text(*this) + ")";
-  return "tf.Tensor(" + on_own_lines(numpy_str(impl()->view())) + ", shape=" + shape().to_string() +
+  const Value* value = impl();
+  const Touched touched({&value, 1});
+  View view = impl()->view();
+  view.data = touched.data(0);
+  return "tf.Tensor(" + on_own_lines(numpy_str(view)) + ", shape=" + shape().to_string() +
          ", dtype=" + std::string(name_of(dtype())) + ")";
 }
 
 std::string Tensor::repr() const {
   if (!defined()) return "<tf.Tensor: undefined>";
   if (impl()->kind != TensorKind::kEager) return "<tf.Tensor: " + kind_text(*this) + ">";
-  const View view = impl()->view();
+  const Value* value = impl();
+  const Touched touched({&value, 1});
+  View view = impl()->view();
+  view.data = touched.data(0);
   const bool object = dtype() == DType::kResource || dtype() == DType::kVariant;
   const std::string text = view.rank() == 0 || object ? python_repr(view) : numpy_repr(view);
   return "<tf.Tensor: shape=" + shape().to_string() + ", dtype=" + std::string(name_of(dtype())) +

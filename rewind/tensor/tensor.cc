@@ -7,6 +7,7 @@
 
 #include "rewind/base/dispatch.h"
 #include "rewind/base/error.h"
+#include "rewind/runtime/touch.h"
 #include "rewind/tensor/tensor_impl.h"
 
 namespace rw {
@@ -76,7 +77,7 @@ const void* Tensor::host_data() const {
                       "a tensor inside vectorized_map stands for a batch and has no single value; "
                       "return it and read it outside");
   }
-  return impl.data;
+  return settled_data(impl);
 }
 
 void Tensor::check_read(DType wanted) const {

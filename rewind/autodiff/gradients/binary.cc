@@ -37,9 +37,9 @@ void register_arithmetic() {
   }
   register_gradient("Sub", kNeedsNothing,
                     [](GradContext& g) { set_both(g, [&] { return g.grad(); }, [&] { return -g.grad(); }); });
-  with_partials(
-      "Mul", [](const Tensor& g, const Tensor&, const Tensor& y) { return g * y; },
-      [](const Tensor& g, const Tensor& x, const Tensor&) { return x * g; });
+  register_gradient("Mul", kNeedsOtherInput, [](GradContext& g) {
+    set_both(g, [&] { return g.grad() * g.input(1); }, [&] { return g.input(0) * g.grad(); });
+  });
   for (const char* op : {"RealDiv", "Div"}) {
     with_partials(
         op, [](const Tensor& g, const Tensor&, const Tensor& y) { return g / y; },

@@ -23,7 +23,7 @@ struct ConvNames {
 };
 
 void register_conv(const ConvNames& names) {
-  register_gradient(names.forward, kNeedsInputs, [names](GradContext& g) {
+  register_gradient(names.forward, kNeedsOtherInput, [names](GradContext& g) {
     if (g.wants(0)) {
       const Tensor sizes = sizes_of(g, 0);
       g.set(0, apply_one(find_op(names.to_input), {&sizes, &g.input(1), &g.grad()}, g.attrs()));

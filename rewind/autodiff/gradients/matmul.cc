@@ -169,10 +169,10 @@ void einsum_rule(GradContext& g) {
 }  // namespace
 
 void register_matmul_gradients() {
-  register_gradient("MatMul", kNeedsInputs, product_gradient<false>);
-  register_gradient("BatchMatMul", kNeedsInputs, product_gradient<true>);
-  register_gradient("BatchMatMulV2", kNeedsInputs, product_gradient<true>);
-  register_gradient("BatchMatMulV3", kNeedsInputs, product_gradient<true>);
+  register_gradient("MatMul", kNeedsOtherInput, product_gradient<false>);
+  register_gradient("BatchMatMul", kNeedsOtherInput, product_gradient<true>);
+  register_gradient("BatchMatMulV2", kNeedsOtherInput, product_gradient<true>);
+  register_gradient("BatchMatMulV3", kNeedsOtherInput, product_gradient<true>);
   register_gradient("Einsum", kNeedsInputs, einsum_rule);
 }
 

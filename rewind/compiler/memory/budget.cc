@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <limits>
 #include <mutex>
 
 #include "rewind/base/call_site.h"
@@ -140,6 +141,7 @@ std::shared_ptr<const MemoryReport> keep_budget(Graph* graph, int64_t budget) {
   const LoopBudget loops(*graph);
   // What is only kept for speed gives way.
   reclaim_memory();
+  drop_values(std::numeric_limits<int64_t>::max());
   cpu_device().allocator().trim();
   auto report = std::make_shared<MemoryReport>();
   report->name = graph->name;

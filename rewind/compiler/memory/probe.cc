@@ -21,7 +21,8 @@ class ProbeHost final : public KernelHost {
   void* scratch(size_t bytes) override {
     if (bytes == 0) return nullptr;
     total += arena_rounded(int64_t(bytes));
-    return blocks_.emplace_back(cpu_device(), bytes).data();
+    Buffer room(cpu_device(), bytes);
+    return blocks_.emplace_back(std::move(room)).data();
   }
   View variable(int) override { fail_internal(__FILE__, __LINE__, "a kernel with state is not probed"); }
   int64_t total = 0;

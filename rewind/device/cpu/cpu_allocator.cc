@@ -91,6 +91,8 @@ void CpuAllocator::set_limit(int64_t bytes) {
   const int64_t now = in_use_.load(std::memory_order_relaxed);
   if (bytes > 0 && now > bytes) {
     reclaim_memory();
+    while (in_use_.load(std::memory_order_relaxed) > bytes &&
+           drop_values(in_use_.load(std::memory_order_relaxed) - bytes)) {}
     if (in_use_.load(std::memory_order_relaxed) > bytes)
       fail_exhausted("CPU:0", "a budget of " + readable(bytes) + " cannot be kept: tensors hold " +
                                   readable(now) + " already; free some, or ask for at least as much");
@@ -118,12 +120,7 @@ void* CpuAllocator::allocate(size_t bytes) {
                                 " x 2 was asked for; the limit is " + readable(limit_));
   }
   const int size_class = class_of(bytes);
-  void* block = nullptr;
-  if (thread_caches_ && size_class < kSmallClasses && !t_gone) {
-    ThreadCache::List& list = t_cache.lists[size_class];
-    if (list.count > 0) block = list.blocks[--list.count];
-  }
-  if (!block) block = take_shared(size_class);
+  void* block = cached(size_class);
   if (!block) block = fresh(size_class);
   count(int64_t(class_bytes(size_class)));
   return block;
@@ -141,6 +138,14 @@ void CpuAllocator::deallocate(void* block, size_t bytes) noexcept {
     }
   }
   give_shared(block, size_class);
+}
+
+void* CpuAllocator::cached(int size_class) {
+  if (thread_caches_ && size_class < kSmallClasses && !t_gone) {
+    ThreadCache::List& list = t_cache.lists[size_class];
+    if (list.count > 0) return list.blocks[--list.count];
+  }
+  return take_shared(size_class);
 }
 
 void* CpuAllocator::take_shared(int size_class) {
@@ -167,6 +172,10 @@ void* CpuAllocator::fresh(int size_class) {
     reclaim_memory();
     trim();
   }
+  while (thread_caches_ && !room() && drop_values(int64_t(wanted))) {
+    if (void* block = cached(size_class)) return block;
+    trim();
+  }
   void* memory = nullptr;
   if (room()) {
     if (wanted >= kHuge) {
@@ -181,7 +190,7 @@ void* CpuAllocator::fresh(int size_class) {
     const MemoryStats s = stats();
     fail_exhausted("CPU:0", "out of memory: " + readable(int64_t(bytes)) + " asked for, " +
                                 readable(s.in_use) + " held by tensors, " + readable(s.reserved - s.in_use) +
-                                " cached, the limit is " + readable(limit_) +
+                                " cached, the limit is " + readable(limit_) + memory_words() +
                                 "; free tensors, use smaller batches, or recompute");
   }
   reserved_.fetch_add(int64_t(wanted), std::memory_order_relaxed);

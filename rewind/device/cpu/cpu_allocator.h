@@ -41,6 +41,7 @@ class CpuAllocator final : public Allocator {
 
  private:
   void count(int64_t bytes);
+  void* cached(int size_class);  // nullptr when there is none
   void* fresh(int size_class);
 
   std::atomic<int64_t> in_use_{0};

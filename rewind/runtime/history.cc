@@ -1,0 +1,401 @@
+#include "rewind/runtime/history.h"
+
+#include <algorithm>
+#include <atomic>
+#include <limits>
+#include <utility>
+
+#include "rewind/base/readable.h"
+#include "rewind/device/memory_budget.h"
+
+namespace rw {
+namespace {
+
+constexpr uint8_t kFixed = 1;      // stays where it is
+constexpr uint8_t kOfStorage = 2;  // and the memory belongs to a storage
+constexpr uint8_t kManyUses = 16;  // read so often that it is no part of any chain: a mask, a table
+constexpr uint32_t kLongAgo = 64;  // calls; a cut that lasted so long is worth keeping whatever comes
+constexpr size_t kScanned = 256;   // candidates looked at; of more, a sample
+constexpr uint32_t kForward = kHistoryForward;
+
+std::atomic<int> g_tapes{0};
+
+bool written_down(const Value& v) {
+  return v.size * int64_t(size_of(v.dtype)) > History::kSmallest && !is_host_only(v.dtype) &&
+         v.storage->unique() && !v.storage->buffer.foreign() && v.storage->buffer.data() == v.data;
+}
+
+bool drop_for(int64_t bytes) {
+  History& h = History::get();
+  const std::lock_guard lock(h.mutex);
+  const Allocator& allocator = cpu_device().allocator();
+  const int64_t before = allocator.stats().in_use;
+  while (allocator.stats().in_use > before - bytes)
+    if (!h.drop_one()) return allocator.stats().in_use < before;
+  return true;
+}
+
+std::string words() {
+  const HistoryStats s = history_stats();
+  if (s.written == 0) return {};
+  return "; of what a tape could make again, " + readable_bytes(s.droppable) + " can still be dropped and " +
+         readable_bytes(s.pinned) + " are in use by this op or others";
+}
+
+}  // namespace
+
+History& History::get() {
+  static auto* history = new History;  // outlives every tensor
+  return *history;
+}
+
+History::History() {
+  set_dropper(drop_for);
+  set_memory_words(words);
+}
+
+const Shape* History::share(const Shape& shape) {
+  if (last_shape_ && *last_shape_ == shape) return last_shape_;
+  size_t hash = size_t(shape.rank());
+  for (const int64_t d : shape) hash = hash * 0x9E3779B97F4A7C15u + size_t(d);
+  const auto [first, last] = shapes_.equal_range(hash);
+  for (auto it = first; it != last; ++it)
+    if (*it->second == shape) return last_shape_ = it->second.get();
+  return last_shape_ = shapes_.emplace(hash, std::make_unique<Shape>(shape))->second.get();
+}
+
+void History::write(const Op& op, const Attrs& attrs, std::span<const Value* const> inputs,
+                    std::span<Value> outputs) {
+  bool any = false;
+  for (const Value& v : outputs) any |= written_down(v);
+  if (!any) return;
+  Recipe& r = *Recipe::allocate(op, attrs, inputs.size(), outputs.size());
+  r.place = next_place_++;
+  r.start = total_cost_;
+  r.cost = float(cost_of(op, inputs, outputs));
+  total_cost_ += double(r.cost);
+  ++clock_;
+  ++live_;
+  ++stats_.written;
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    const Value& v = *inputs[i];
+    Storage& s = *v.storage;
+    RecipeInput& in = *::new (static_cast<void*>(r.inputs() + i)) RecipeInput{};
+    in.shape = share(v.shape);
+    in.dtype = uint8_t(v.dtype);
+    in.made = s.recipe != nullptr;
+    const void* start = s.buffer.data();
+    if (in.made) {
+      in.recipe = s.recipe;
+      ++s.recipe->refs;
+      if (s.recipe->uses < 255) ++s.recipe->uses;
+      in.output = s.recipe_output;
+      start = s.recipe->outputs()[in.output].data;
+    } else {
+      in.leaf = Ref<Storage>(&s).release();
+    }
+    in.offset = v.movable() ? uint64_t(v.movable_offset())
+                            : uint64_t(static_cast<const char*>(v.data) - static_cast<const char*>(start));
+  }
+  // The backward pass goes back to old values; that says nothing of how history went on.
+  if (cursor_ == kForward) {
+    note_uses(r);
+    if (outputs.size() == 1) cut_places_.push_back(r.place);
+  } else {
+    r.backward = true;
+    r.missing = float(r.end() - rewind_start_);
+  }
+  r.refs = 0;
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    if (!written_down(outputs[i])) continue;
+    Storage& s = *outputs[i].storage;
+    RecipeOutput& o = r.outputs()[i];
+    o.shape = share(outputs[i].shape);
+    o.dtype = outputs[i].dtype;
+    o.handle = &s;
+    s.recipe = &r;
+    s.recipe_output = uint16_t(i);
+    ++r.refs;
+    arrive(o, s.buffer.release());
+    outputs[i].data = reinterpret_cast<void*>(Value::kMovable);
+  }
+}
+
+// What the call read spans the places from there to here: values born in between are no cuts.
+void History::note_uses(const Recipe& recipe) {
+  auto& r = const_cast<Recipe&>(recipe);
+  uint32_t oldest = r.place;
+  for (size_t i = 0; i < r.num_inputs; ++i) {
+    const RecipeInput& in = r.inputs()[i];
+    if (in.made && in.recipe->uses < kManyUses) oldest = std::min(oldest, in.recipe->place);
+  }
+  while (!cut_places_.empty() && cut_places_.back() > oldest) cut_places_.pop_back();
+  while (!cuts_.empty() && cuts_.back().place > oldest) {
+    Recipe& old = *cuts_.back().recipe;
+    RecipeOutput& o = old.outputs()[0];
+    cuts_.pop_back();
+    old.in_cuts = false;
+    old.was_cut = r.place - old.place > kLongAgo;
+    o.slot = int32_t(loose_.size());
+    loose_.push_back(&o);
+    if (!o.pins && !wanted_later(o)) free_data(o);
+  }
+}
+
+bool History::is_cut(const Recipe& r) const {
+  return r.num_outputs == 1 && std::binary_search(cut_places_.begin(), cut_places_.end(), r.place);
+}
+
+void History::arrive(RecipeOutput& o, void* data) {
+  o.data = data;
+  o.used = clock_;
+  if (o.lost) --lost_;
+  o.lost = false;
+  Recipe& r = o.recipe();
+  if (is_cut(r)) {
+    auto at = cuts_.end();
+    if (!cuts_.empty() && cuts_.back().place > r.place)
+      at = std::lower_bound(cuts_.begin(), cuts_.end(), r.place,
+                            [](const Cut& c, uint32_t place) { return c.place < place; });
+    cuts_.insert(at, {r.place, &r});
+    r.in_cuts = true;
+  } else {
+    o.slot = int32_t(loose_.size());
+    loose_.push_back(&o);
+  }
+}
+
+void History::leave(RecipeOutput& o) {
+  Recipe& r = o.recipe();
+  if (o.slot >= 0) {
+    RecipeOutput* last = loose_.back();
+    loose_[size_t(o.slot)] = last;
+    last->slot = o.slot;
+    loose_.pop_back();
+    o.slot = -1;
+  } else if (r.in_cuts) {
+    const auto at = std::lower_bound(cuts_.begin(), cuts_.end(), r.place,
+                                     [](const Cut& c, uint32_t place) { return c.place < place; });
+    cuts_.erase(at);
+    r.in_cuts = false;
+  }
+}
+
+void History::free_data(RecipeOutput& o) {
+  leave(o);
+  cpu_device().allocator().deallocate(o.data, o.bytes());
+  o.data = nullptr;
+}
+
+bool History::wanted_later(const RecipeOutput& o) const {
+  const Recipe& r = const_cast<RecipeOutput&>(o).recipe();
+  return o.handle || o.fixed || (short_ && (r.in_cuts || r.was_cut));
+}
+
+void History::pin(RecipeOutput& o) {
+  ++o.pins;
+  ++o.recipe().refs;
+  o.used = clock_;
+}
+
+void History::unpin(RecipeOutput& o) {
+  if (--o.pins == 0 && o.data && !wanted_later(o)) free_data(o);
+  release(&o.recipe());
+}
+
+void History::handle_gone(RecipeOutput& o) {
+  o.handle = nullptr;
+  if (o.lost) --lost_;
+  o.lost = false;
+  if (o.data && o.pins == 0 && !wanted_later(o)) free_data(o);
+}
+
+// Chains are deep: no recursion.
+void History::release(Recipe* recipe) {
+  if (--recipe->refs > 0) return;
+  SmallVector<Recipe*, 16> work{recipe};
+  while (!work.empty()) {
+    Recipe* r = work.back();
+    work.pop_back();
+    for (size_t i = 0; i < r->num_outputs; ++i) {
+      RecipeOutput& o = r->outputs()[i];
+      if (o.fixed == kOfStorage) Ref<Storage>::adopt(o.handle);
+      else if (o.data) free_data(o);
+    }
+    for (size_t i = 0; i < r->num_inputs; ++i) {
+      RecipeInput& in = r->inputs()[i];
+      if (!in.made) Ref<Storage>::adopt(in.leaf);
+      else if (--in.recipe->refs == 0) work.push_back(in.recipe);
+    }
+    Recipe::free(r);
+    --live_;
+  }
+}
+
+void History::settle(Storage& storage) {
+  Recipe* r = storage.recipe;
+  if (!r) return;
+  RecipeOutput& o = r->outputs()[storage.recipe_output];
+  make(o);
+  leave(o);
+  storage.buffer = Buffer::adopt(cpu_device(), o.data, o.bytes());
+  storage.recipe = nullptr;
+  if (r->refs == 1) {
+    o.data = nullptr;
+    o.handle = nullptr;
+  } else {
+    o.fixed = kOfStorage;
+    o.handle = Ref<Storage>(&storage).release();
+  }
+  release(r);
+}
+
+double History::staleness(const RecipeOutput& o, uint32_t place) const {
+  const double age = double(clock_ - o.used) + 1;
+  const uint32_t now = std::min(cursor_, next_place_);
+  if (place > now) return o.handle ? age : 1e12;  // the backward pass has gone by
+  return std::min(age, double(now - place) + 1);
+}
+
+bool History::drop_one() {
+  RecipeOutput* best = nullptr;
+  double least = std::numeric_limits<double>::infinity();
+  double again = 0;
+  auto consider = [&](RecipeOutput& o, double cost, double missing) {
+    if (o.pins) return;
+    const double worth = cost / (double(o.bytes()) * staleness(o, o.recipe().place));
+    if (worth >= least) return;
+    least = worth;
+    best = &o;
+    again = missing;
+  };
+  auto consider_cut = [&](size_t i) {
+    Recipe& r = *cuts_[i].recipe;
+    const double from = i == 0 ? 0 : cuts_[i - 1].recipe->end();
+    const double to = i + 1 == cuts_.size() ? r.end() : cuts_[i + 1].recipe->start;
+    consider(r.outputs()[0], to - from, r.end() - from);
+  };
+  auto consider_loose = [&](size_t i) {
+    RecipeOutput& o = *loose_[i];
+    Recipe& r = o.recipe();
+    float missing = 0;
+    for (size_t k = 0; k < r.num_inputs; ++k) {
+      const RecipeInput& in = r.inputs()[k];
+      if (in.made && !in.recipe->outputs()[in.output].data) missing = std::max(missing, in.recipe->missing);
+    }
+    const float all = r.backward ? std::max(r.cost + missing, r.missing) : r.cost + missing;
+    consider(o, double(all), double(all));
+  };
+  auto look = [&](size_t count, auto&& at) {
+    if (count <= kScanned) {
+      for (size_t i = 0; i < count; ++i) at(i);
+      return;
+    }
+    for (size_t i = 0; i < kScanned; ++i) {
+      random_ = random_ * 1664525 + 1013904223;
+      at(size_t(uint64_t(random_) * count >> 32));
+    }
+  };
+  look(cuts_.size(), consider_cut);
+  look(loose_.size(), consider_loose);
+  if (!best && cuts_.size() + loose_.size() > kScanned) {  // the sample held pinned ones only
+    for (size_t i = 0; i < cuts_.size(); ++i) consider_cut(i);
+    for (size_t i = 0; i < loose_.size(); ++i) consider_loose(i);
+  }
+  if (!best) return false;
+  best->recipe().missing = float(again);
+  free_data(*best);
+  best->lost = best->handle != nullptr;
+  lost_ += best->lost;
+  short_ = true;
+  ++stats_.dropped;
+  return true;
+}
+
+void History::forget() {
+  cursor_ = kForward;
+  if (lost_ > 0) return;  // tensors will be asked for values that must be made again
+  std::vector<RecipeOutput*> all = std::move(loose_);
+  for (const Cut& c : cuts_) all.push_back(&c.recipe->outputs()[0]);
+  loose_.clear();
+  cuts_.clear();
+  cut_places_.clear();
+  std::vector<RecipeInput> inputs;
+  for (RecipeOutput* o : all) {
+    Recipe& r = o->recipe();
+    o->slot = -1;
+    r.in_cuts = false;
+    if (!o->handle && o->pins == 0) {
+      free_data(*o);
+    } else if (!o->handle || r.num_outputs > 1) {
+      o->slot = int32_t(loose_.size());
+      loose_.push_back(o);
+    } else {
+      o->fixed = kFixed;
+      inputs.insert(inputs.end(), r.inputs(), r.inputs() + r.num_inputs);
+      r.num_inputs = 0;
+    }
+  }
+  for (const RecipeInput& in : inputs) {
+    if (in.made) release(in.recipe);
+    else Ref<Storage>::adopt(in.leaf);
+  }
+  short_ = false;
+  if (live_ > 0) return;
+  shapes_.clear();
+  last_shape_ = nullptr;
+  next_place_ = 0;
+  total_cost_ = 0;
+}
+
+uint32_t History::rewind_to(uint32_t place) {
+  if (cursor_ == kForward) rewind_start_ = total_cost_;
+  return std::exchange(cursor_, place);
+}
+
+HistoryStats History::stats() const {
+  HistoryStats s = stats_;
+  auto add = [&](const RecipeOutput& o) {
+    (o.pins ? s.pinned : s.droppable) += block_bytes(cpu_device(), int64_t(o.bytes()));
+  };
+  for (const Cut& c : cuts_) add(c.recipe->outputs()[0]);
+  for (const RecipeOutput* o : loose_) add(*o);
+  return s;
+}
+
+void open_history() { g_tapes.fetch_add(1, std::memory_order_relaxed); }
+
+void close_history() {
+  if (g_tapes.fetch_sub(1, std::memory_order_relaxed) != 1 || cpu_memory_limit() == 0) return;
+  History& h = History::get();
+  const std::lock_guard lock(h.mutex);
+  h.forget();
+}
+
+uint32_t history_place() {
+  History& h = History::get();
+  const std::lock_guard lock(h.mutex);
+  return h.place();
+}
+
+uint32_t rewind_history(uint32_t place) {
+  History& h = History::get();
+  const std::lock_guard lock(h.mutex);
+  return h.rewind_to(place);
+}
+
+HistoryStats history_stats() {
+  History& h = History::get();
+  const std::lock_guard lock(h.mutex);
+  return h.stats();
+}
+
+void leave_history(Storage& storage) {
+  History& h = History::get();
+  const std::lock_guard lock(h.mutex);
+  Recipe* r = storage.recipe;
+  h.handle_gone(r->outputs()[storage.recipe_output]);
+  h.release(r);
+}
+
+}  // namespace rw

@@ -1,0 +1,462 @@
+// Eager code under a memory budget: values under tapes are dropped and made again. The budget is kept or the
+// op is refused; results have the same bits as without; whatever else holds tensors (variables, functions,
+// views, other threads, user pointers) sees right values. $REWIND_RANDOM_SCALE scales the number of programs
+// (1 = 2,000; default 0.05).
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <cstring>
+#include <random>
+#include <thread>
+
+#include "rewind/rewind.h"
+#include "rewind/tensor/dlpack.h"
+
+namespace rw {
+namespace {
+
+struct Budget {
+  explicit Budget(int64_t bytes) { memory::set_budget("CPU:0", bytes); }
+  ~Budget() { memory::set_budget("CPU:0", 0); }
+};
+
+Tensor normal(std::vector<int64_t> shape, int64_t seed, int64_t which) {
+  return random::stateless_normal(shape, constant(std::vector<int64_t>{seed, which}));
+}
+
+std::vector<float> bits(const Tensor& t) { return t.to_vector<float>(); }
+
+bool same(const std::vector<float>& a, const std::vector<float>& b) {
+  return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(float)) == 0;
+}
+
+// What is held now plus so much.
+int64_t held_plus(int64_t bytes) {
+  memory::trim();
+  return memory::stats().reserved + bytes;
+}
+
+Tensor chain(Tensor x, const Tensor& y, int layers) {
+  for (int i = 0; i < layers; ++i) x = x + sin(x * y) * 0.01f;
+  return x;
+}
+
+struct Slopes {
+  std::vector<float> value, dx;
+};
+
+Slopes run_chain(int layers, int64_t size = 8192) {
+  const Tensor x = ones({size});
+  const Tensor y = fill({size}, 0.5f);
+  GradientTape tape;
+  tape.watch(x);
+  const Tensor z = chain(x, y, layers);
+  Slopes s;
+  s.dx = bits(tape.gradient(reduce_sum(z), x));
+  s.value = bits(z);
+  return s;
+}
+
+TEST(EagerBudget, DeepChainsRunInAFewStates) {
+  const Slopes free_run = run_chain(3000);
+  const memory::Stats before = memory::stats();
+  const int64_t budget = held_plus(40 * 8192 * 4);
+  {
+    const Budget limit(budget);
+    memory::reset_peak();
+    const Slopes small = run_chain(3000);
+    EXPECT_TRUE(same(free_run.dx, small.dx));
+    EXPECT_TRUE(same(free_run.value, small.value));
+    EXPECT_LE(memory::stats().peak, budget);
+    EXPECT_LE(memory::stats().reserved, budget);
+  }
+  const memory::Stats after = memory::stats();
+  EXPECT_EQ(after.remembered - before.remembered, 4 * 3000);
+  EXPECT_GT(after.remade, before.remade);
+  // 3,000 layers and at most 40 states: the optimum is 4 sweeps.
+  EXPECT_LT(double(after.remade - before.remade), 4.0 * 4 * 3000);
+  EXPECT_EQ(after.droppable, 0);
+}
+
+TEST(EagerBudget, WhereNothingNeedsDroppingNothingIsMadeTwice) {
+  const memory::Stats before = memory::stats();
+  memory::reset_peak();
+  const Slopes free_run = run_chain(20);
+  const int64_t peak = memory::stats().peak;
+  const Budget limit(int64_t{1} << 30);
+  memory::reset_peak();
+  const Slopes same_run = run_chain(20);
+  EXPECT_TRUE(same(free_run.dx, same_run.dx));
+  EXPECT_EQ(memory::stats().remade, before.remade);
+  EXPECT_LE(memory::stats().peak, peak + 4096) << "only small constants may live longer";
+}
+
+TEST(EagerBudget, PersistentTapesAreAskedAgain) {
+  const Tensor x = ones({8192});
+  const Tensor y = fill({8192}, 0.5f);
+  auto run = [&] {
+    GradientTape tape({.persistent = true});
+    tape.watch(std::vector<Tensor>{x, y});
+    const Tensor a = chain(x, y, 60);
+    const Tensor b = chain(a, y, 60);
+    std::vector<std::vector<float>> out;
+    for (const Tensor& target : {reduce_sum(b), reduce_sum(a * a), reduce_sum(b)})
+      for (const auto& g : tape.gradient(target, std::vector<Tensor>{x, y})) out.push_back(bits(g.tensor()));
+    return out;
+  };
+  const auto free_run = run();
+  const Budget limit(held_plus(60 * 32768));
+  EXPECT_TRUE(free_run == run());
+}
+
+TEST(EagerBudget, TapesInTapes) {
+  const Tensor x = fill({8192}, 0.3f);
+  auto run = [&] {
+    GradientTape outer;
+    outer.watch(x);
+    Tensor slope;
+    {
+      GradientTape inner;
+      inner.watch(x);
+      const Tensor z = chain(x, x, 30);
+      slope = inner.gradient(reduce_sum(z * z), x);
+    }
+    return bits(outer.gradient(reduce_sum(slope * slope), x));
+  };
+  memory::reset_peak();
+  const int64_t base = held_plus(0);
+  const auto free_run = run();
+  const int64_t need = memory::stats().peak - base;
+  const int64_t remade = memory::stats().remade;
+  const Budget limit(held_plus(need / 2));
+  EXPECT_TRUE(same(free_run, run()));
+  EXPECT_GT(memory::stats().remade, remade);
+}
+
+TEST(EagerBudget, VariablesChangeUnderALiveTape) {
+  auto run = [&](int64_t room) {
+    Variable w(normal({96, 96}, 7, 1) * 0.1f);
+    Variable running(zeros({96, 96}), {.trainable = false});
+    const Tensor x = normal({96, 96}, 7, 2);
+    if (room > 0) memory::set_budget("CPU:0", held_plus(room));
+    std::vector<std::vector<float>> out;
+    {
+      GradientTape tape;
+      Tensor h = x;
+      for (int i = 0; i < 40; ++i) {
+        h = tanh(matmul(h, w)) + h * 0.5f;
+        running.assign(h);        // a value under the tape becomes a variable's
+        w.assign_add(h * 1e-3f);  // and the next read is another snapshot
+        h = h + running.read_value();
+        running.assign_add(h);
+      }
+      out.push_back(bits(tape.gradient(reduce_sum(h), w)));
+      out.push_back(bits(h));
+    }
+    out.push_back(bits(w.read_value()));
+    out.push_back(bits(running.read_value()));
+    memory::set_budget("CPU:0", 0);
+    return out;
+  };
+  const auto free_run = run(0);
+  const int64_t dropped = memory::stats().remade;
+  EXPECT_TRUE(free_run == run(int64_t{110} * 96 * 96 * 4));
+  EXPECT_GT(memory::stats().remade, dropped);
+}
+
+TEST(EagerBudget, WhatTheUserHoldsIsThereOnTouch) {
+  const Tensor x = ones({16384});
+  const Tensor y = fill({16384}, 0.5f);
+  auto run = [&](bool read) {
+    GradientTape tape;
+    tape.watch(x);
+    std::vector<Tensor> held;
+    Tensor h = x;
+    for (int i = 0; i < 60; ++i) {
+      h = sin(h * y) + h;
+      held.push_back(h);
+    }
+    const float* pointer = read ? held[3].data<float>().data() : nullptr;
+    const std::vector<float> then =
+        read ? std::vector<float>(pointer, pointer + 16384) : std::vector<float>();
+    DLManagedTensor* given = read ? to_dlpack(held[5]) : nullptr;
+    const Tensor slope = tape.gradient(reduce_sum(h), x);
+    std::vector<std::vector<float>> out = {bits(slope)};
+    for (const Tensor& t : held) out.push_back(bits(t * 1.0f));
+    if (read) {
+      EXPECT_TRUE(same(then, std::vector<float>(pointer, pointer + 16384))) << "a pointer stays valid";
+      const Tensor back = from_dlpack(given);
+      EXPECT_TRUE(same(bits(back), bits(held[5])));
+    }
+    return out;
+  };
+  const auto free_run = run(false);
+  for (const int blocks : {12, 30}) {
+    const Budget limit(held_plus(int64_t(blocks) * 65536));
+    EXPECT_TRUE(free_run == run(false)) << blocks;
+    EXPECT_TRUE(free_run == run(true)) << blocks;
+  }
+}
+
+TEST(EagerBudget, TextAndFunctionsSeeDroppedValues) {
+  const Tensor x = ones({16384});
+  const auto f = function([](Tensor t) { return reduce_sum(t * t); });
+  auto run = [&] {
+    std::vector<std::string> out;
+    GradientTape tape;
+    tape.watch(x);
+    std::vector<Tensor> held;
+    Tensor h = x;
+    for (int i = 0; i < 30; ++i) held.push_back(h = sin(h) + h);
+    for (size_t i = 0; i < held.size(); i += 7) {
+      out.push_back(held[i].to_string());
+      out.push_back(held[i].repr());
+      out.push_back(f(held[i + 1]).to_string());
+    }
+    return out;
+  };
+  f(x);
+  const auto free_run = run();
+  const int64_t before = memory::stats().remade;
+  const Budget limit(held_plus(24 * 65536));
+  EXPECT_TRUE(free_run == run());
+  EXPECT_GT(memory::stats().remade, before);
+}
+
+TEST(EagerBudget, ViewsShareWhatComesAndGoes) {
+  const Tensor x = normal({128, 128}, 3, 1);
+  auto run = [&] {
+    GradientTape tape;
+    tape.watch(x);
+    std::vector<Tensor> parts;
+    Tensor h = x;
+    Tensor sum = constant(0.0f);
+    for (int i = 0; i < 30; ++i) {
+      h = tanh(h) * 1.1f;
+      const Tensor flat = reshape(h, {-1});
+      parts.push_back(h.index({Slice(16, 64)}));  // in one piece: shares
+      parts.push_back(reshape(flat, {64, 256}));
+      const auto halves = split(h, 2);
+      for (size_t k = parts.size() - 2; k < parts.size(); ++k) sum = sum + reduce_sum(parts[k] * parts[k]);
+      h = concat({halves[1], halves[0]}, 0) + transpose(h);
+    }
+    std::vector<std::vector<float>> out = {bits(tape.gradient(sum + reduce_sum(h), x))};
+    for (const Tensor& p : parts) out.push_back(bits(p + 0.0f));
+    return out;
+  };
+  const auto free_run = run();
+  const int64_t before = memory::stats().remade;
+  const Budget limit(held_plus(40 * 65536));
+  EXPECT_TRUE(free_run == run());
+  EXPECT_GT(memory::stats().remade, before);
+}
+
+TEST(EagerBudget, DropoutDrawsTheSameMask) {
+  const Tensor x = ones({128, 128});
+  auto run = [&] {
+    random::set_seed(17);
+    GradientTape tape;
+    tape.watch(x);
+    Tensor h = x;
+    for (int i = 0; i < 40; ++i) h = nn::dropout(tanh(h * 1.2f), 0.1) + h * 0.5f;
+    const std::vector<float> slope = bits(tape.gradient(reduce_sum(h), x));
+    return std::pair(slope, bits(random::normal({4})));  // the stream moved as far
+  };
+  const auto free_run = run();
+  const int64_t before = memory::stats().remade;
+  const Budget limit(held_plus(16 * 65536));
+  EXPECT_TRUE(free_run == run());
+  EXPECT_GT(memory::stats().remade, before);
+}
+
+TEST(EagerBudget, WhatDoesNotFitIsRefusedAndTheProgramGoesOn) {
+  const Tensor x = ones({16384});
+  const Slopes free_run = run_chain(50);
+  const Budget limit(held_plus(12 * 65536));
+  {
+    GradientTape tape;
+    tape.watch(x);
+    Tensor h = x;
+    for (int i = 0; i < 20; ++i) h = sin(h) + h;
+    const std::vector<float> value = bits(h + 0.0f);
+    try {
+      concat(std::vector<Tensor>(20, h), 0);
+      FAIL() << "20 blocks do not fit into 12";
+    } catch (const ResourceExhaustedError& e) {
+      const std::string text = e.what();
+      EXPECT_NE(text.find("can still be dropped"), std::string::npos) << text;
+      EXPECT_NE(text.find("in use by this op"), std::string::npos) << text;
+    }
+    EXPECT_TRUE(same(value, bits(h + 0.0f)));
+    EXPECT_FALSE(tape.gradient(reduce_sum(h), x).none());
+  }
+  EXPECT_TRUE(same(free_run.dx, run_chain(50).dx));
+}
+
+TEST(EagerBudget, TheBudgetMayEndWhileValuesAreDropped) {
+  const Tensor x = ones({16384});
+  std::vector<Tensor> held;
+  auto run = [&](bool budget) {
+    held.clear();
+    if (budget) memory::set_budget("CPU:0", held_plus(10 * 65536));
+    GradientTape tape;
+    tape.watch(x);
+    Tensor h = x;
+    for (int i = 0; i < 40; ++i) held.push_back(h = sin(h) + h);
+    memory::set_budget("CPU:0", 0);
+    return bits(tape.gradient(reduce_sum(h), x));
+  };
+  const auto free_run = run(false);
+  std::vector<std::vector<float>> values;
+  for (const Tensor& t : held) values.push_back(bits(t));
+  EXPECT_TRUE(same(free_run, run(true)));
+  for (size_t i = 0; i < held.size(); ++i) EXPECT_TRUE(same(values[i], bits(held[i]))) << i;
+}
+
+TEST(EagerBudget, ThreadsShareDroppedTensors) {
+  const Tensor x = ones({16384});
+  std::vector<Tensor> held;
+  auto build = [&](GradientTape& tape) {
+    held.clear();
+    tape.watch(x);
+    Tensor h = x;
+    for (int i = 0; i < 40; ++i) held.push_back(h = sin(h) * 0.5f + h);
+  };
+  std::vector<std::vector<float>> expected;
+  {
+    GradientTape tape;
+    build(tape);
+    for (const Tensor& t : held) expected.push_back(bits(t * 2.0f));
+  }
+  const Slopes free_run = run_chain(80);
+  held.clear();
+  const Budget limit(held_plus(30 * 65536));
+  GradientTape tape;
+  build(tape);
+  std::vector<std::thread> threads;
+  std::atomic<int> wrong{0}, refused{0};
+  for (int k = 0; k < 3; ++k) {
+    threads.emplace_back([&, k] {
+      try {
+        for (size_t i = 0; i < held.size(); ++i) {
+          const size_t at = (i * 7 + size_t(k) * 13) % held.size();
+          if (!same(expected[at], bits(held[at] * 2.0f))) ++wrong;
+        }
+        if (k == 0 && !same(free_run.dx, run_chain(80).dx)) ++wrong;
+      } catch (const ResourceExhaustedError&) { ++refused; }
+    });
+  }
+  for (std::thread& t : threads) t.join();
+  EXPECT_EQ(wrong, 0);
+  EXPECT_EQ(refused, 0);
+}
+
+// A random eager training step.
+struct RandomStep {
+  uint64_t seed;
+  std::vector<Variable> weights;
+  Variable running;
+  explicit RandomStep(uint64_t seed) : seed(seed), running(zeros({160, 160}), {.trainable = false}) {
+    for (int i = 0; i < 3; ++i) weights.emplace_back(normal({160, 160}, int64_t(seed), i) * 0.1f);
+  }
+
+  std::vector<std::vector<float>> run() {
+    std::mt19937_64 dice(seed);
+    random::set_seed(int64_t(seed));
+    const Tensor x = normal({160, 160}, int64_t(seed), 100);
+    std::vector<std::vector<float>> out;
+    const bool persistent = dice() % 3 == 0;
+    GradientTape tape({.persistent = persistent});
+    tape.watch(x);
+    std::vector<Tensor> held = {x};
+    Tensor h = x;
+    Tensor loss = constant(0.0f);
+    const int steps = 10 + int(dice() % 40);
+    for (int i = 0; i < steps; ++i) {
+      const Tensor& other = held[dice() % held.size()];
+      const Variable& w = weights[dice() % weights.size()];
+      switch (dice() % 12) {
+        case 0: h = tanh(matmul(h, w)); break;
+        case 1: h = h + other * 0.5f; break;
+        case 2: h = nn::relu(h) - h * 0.1f; break;
+        case 3: h = nn::softmax(h) * other; break;
+        case 4: h = nn::dropout(h, 0.2); break;
+        case 5:
+          h = transpose(reshape(h, {80, 320}));
+          h = reshape(h, {160, 160});
+          break;
+        case 6: {
+          const auto parts = split(h, 4, int64_t(dice() % 2));
+          h = concat({parts[3], parts[0], parts[1], parts[2]}, 0);
+          h = reshape(h, {160, 160});
+          break;
+        }
+        case 7:
+          running.assign(h * 0.25f);
+          h = h + running.read_value();
+          break;
+        case 8: h = math::cumsum(h, 1) * 0.02f; break;
+        case 9: loss = loss + reduce_mean(h * other); break;
+        case 10: h = sin(h) * other + h; break;
+        case 11: {
+          auto block = recompute_grad([&](const Tensor& t) { return sin(matmul(t, w)) * t; });
+          h = block(h) * 0.5f;
+          break;
+        }
+      }
+      if (dice() % 2) held.push_back(h);
+      if (held.size() > 8 && dice() % 2) held.erase(held.begin() + 1);
+      if (dice() % 10 == 0) out.push_back(bits(held.back() + 0.0f));
+    }
+    loss = loss + reduce_sum(h * h);
+    std::vector<Tensor> sources = {x};
+    for (const Variable& w : weights) sources.push_back(w.handle());
+    for (int k = 0; k < (persistent ? 2 : 1); ++k)
+      for (const auto& g : tape.gradient(loss, sources))
+        out.push_back(g.none() ? std::vector<float>() : bits(g.tensor()));
+    out.push_back(bits(loss));
+    for (const Tensor& t : held) out.push_back(bits(t + 0.0f));
+    out.push_back(bits(running.read_value()));
+    return out;
+  }
+};
+
+TEST(EagerBudget, RandomPrograms) {
+  const char* text = std::getenv("REWIND_RANDOM_SCALE");
+  const int count = std::max(1, int(2000 * (text ? std::atof(text) : 0.05)));
+  int kept = 0, refused = 0, remaking = 0;
+  for (int seed = 1; seed <= count; ++seed) {
+    std::mt19937_64 dice{uint64_t(seed)};
+    RandomStep program{uint64_t(seed)};
+    memory::trim();
+    memory::reset_peak();
+    const int64_t base = memory::stats().reserved;
+    const auto free_run = program.run();
+    const int64_t most = memory::stats().peak;
+    for (int k = 0; k < 3; ++k) {
+      const int64_t budget = held_plus(0) + int64_t(double(most - base) * double(dice() % 1000) / 1000.0);
+      const int64_t before = memory::stats().remade;
+      memory::reset_peak();
+      bool done = false;
+      std::vector<std::vector<float>> result;
+      {
+        const Budget limit(budget);
+        try {
+          result = program.run();
+          done = true;
+        } catch (const ResourceExhaustedError&) {}
+        EXPECT_LE(memory::stats().peak, budget);
+      }
+      if (done) ASSERT_TRUE(free_run == result) << "seed " << seed << ", budget " << budget;
+      (done ? kept : refused) += 1;
+      remaking += memory::stats().remade > before;
+    }
+    ASSERT_TRUE(free_run == program.run()) << "a refusal must leave everything as it was, seed " << seed;
+  }
+  EXPECT_GT(kept, count);
+  EXPECT_GT(remaking, count / 2);
+  std::cout << kept << " kept, " << refused << " refused, " << remaking << " made values again\n";
+}
+
+}  // namespace
+}  // namespace rw
