@@ -16,6 +16,7 @@ class BatchNode final : public PassNode {
   BatchNode(Ref<Node> input, int64_t size, bool drop_remainder)
       : PassNode(std::move(input)), size_(size), drop_remainder_(drop_remainder) {}
   const char* name() const override { return "batch"; }
+  bool only_copies() const override { return input_->table() != nullptr; }
   int64_t cardinality() const override { return batches_of(input_->cardinality(), size_, drop_remainder_); }
 
   std::unique_ptr<Cursor> cursor() const override {

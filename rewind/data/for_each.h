@@ -16,34 +16,31 @@
 namespace rw {
 namespace detail {
 
+template <class T>
+concept TupleLike = requires { std::tuple_size<T>::value; };
+template <class F, class S, class E>
+constexpr bool takes_parts() {
+  return []<size_t... I>(std::index_sequence<I...>) {
+    return std::is_invocable_v<F&, const S&, const std::tuple_element_t<I, E>&...>;
+  }(std::make_index_sequence<std::tuple_size_v<E>>());
+}
+
 template <class F, class S, class E>
 decltype(auto) call_step(F& f, const S& state, const E& element) {
   if constexpr (std::is_invocable_v<F&, const S&, const E&>) {
     return f(state, element);
-  } else if constexpr (requires {
-                         std::apply(
-                             [](const auto&... e)
-                                 -> std::bool_constant<std::is_invocable_v<F&, const S&, decltype(e)...>> {
-                               return {};
-                             },
-                             element);
-                       }) {
-    constexpr bool kState = decltype(std::apply(
-        [](const auto&... e) -> std::bool_constant<std::is_invocable_v<F&, const S&, decltype(e)...>> {
-          return {};
-        },
-        element))::value;
-    if constexpr (kState) {
-      return std::apply([&](const auto&... e) -> decltype(auto) { return f(state, e...); }, element);
-    } else {
-      return std::apply(
-          [&](const auto&... s) -> decltype(auto) {
-            return std::apply([&](const auto&... e) -> decltype(auto) { return f(s..., e...); }, element);
-          },
-          state);
-    }
-  } else {
+  } else if constexpr (!TupleLike<E>) {
     return std::apply([&](const auto&... s) -> decltype(auto) { return f(s..., element); }, state);
+  } else if constexpr (takes_parts<F, S, E>()) {
+    return std::apply([&](const auto&... e) -> decltype(auto) { return f(state, e...); }, element);
+  } else {
+    static_assert(TupleLike<S>, "the body takes the state and an element");
+    return std::apply(
+        [&](const auto&... s) -> decltype(auto) {
+          if constexpr (std::is_invocable_v<F&, decltype(s)..., const E&>) return f(s..., element);
+          else return std::apply([&](const auto&... e) -> decltype(auto) { return f(s..., e...); }, element);
+        },
+        state);
   }
 }
 

@@ -11,7 +11,7 @@
 namespace rw::data {
 namespace {
 
-constexpr int64_t kGrainBytes = 256 << 10;  // of a copy, for one thread
+constexpr int64_t kGrainBytes = 64 << 10;  // of a copy, for one thread
 
 // Copies `count` elements of the tensor's type.
 void copy_elements(DType dtype, void* to, const void* from, int64_t count) {
@@ -152,6 +152,7 @@ Specs specs_through(const ElementFn& f, const Specs& in, const std::function<boo
     f(symbols, &results);
     for (const Tensor& t : results) {
       Ref<Node> inner = ShadowScope::find(t);
+      if (inner) inner->specs();  // now: its functions may use tensors of this trace
       out.push_back({t.dtype(), t.shape(), t.shape(), Ref<Object>(inner.get())});
     }
     return out;

@@ -67,6 +67,8 @@ class Node : public Object {
   virtual std::unique_ptr<Cursor> cursor() const = 0;
   virtual int64_t cardinality() const = 0;
   virtual const Table* table() const { return nullptr; }
+  // Whether an element costs no more than a copy of its bytes: no thread should run ahead for that.
+  virtual bool only_copies() const { return table() != nullptr; }
   const Specs& specs() const;  // any thread; found on first asking
 
  protected:

@@ -19,6 +19,7 @@ class TakeNode final : public PassNode {
   TakeNode(Ref<Node> input, int64_t count) : PassNode(std::move(input)), count_(count) {}
   const char* name() const override { return "take"; }
   const Table* table() const override { return input_->table(); }
+  bool only_copies() const override { return input_->only_copies(); }
   int64_t cardinality() const override {
     const int64_t n = input_->cardinality();
     return count_ < 0 ? n : count_ == 0 ? 0 : min_cardinality(n, count_);
@@ -66,6 +67,7 @@ class SkipNode final : public PassNode {
   SkipNode(Ref<Node> input, int64_t count) : PassNode(std::move(input)), count_(count) {}
   const char* name() const override { return "skip"; }
   const Table* table() const override { return input_->table(); }
+  bool only_copies() const override { return input_->only_copies(); }
   int64_t cardinality() const override {
     if (count_ < 0) return 0;
     return change_cardinality(input_->cardinality(),
@@ -116,6 +118,7 @@ class RepeatNode final : public PassNode {
   RepeatNode(Ref<Node> input, int64_t count) : PassNode(std::move(input)), count_(count) {}
   const char* name() const override { return "repeat"; }
   const Table* table() const override { return input_->table(); }
+  bool only_copies() const override { return input_->only_copies(); }
   int64_t cardinality() const override {
     const int64_t n = input_->cardinality();
     if (count_ < 0) return n == 0 ? 0 : kInfiniteCardinality;
@@ -181,6 +184,7 @@ class ShardNode final : public PassNode {
       : PassNode(std::move(input)), shards_(shards), index_(index) {}
   const char* name() const override { return "shard"; }
   const Table* table() const override { return input_->table(); }
+  bool only_copies() const override { return input_->only_copies(); }
   int64_t cardinality() const override {
     return change_cardinality(input_->cardinality(),
                               [&](int64_t n) { return n / shards_ + (index_ < n % shards_ ? 1 : 0); });

@@ -129,10 +129,10 @@ class PrefetchNode final : public PassNode {
   PrefetchNode(Ref<Node> input, int64_t limit) : PassNode(std::move(input)), limit_(limit) {}
   const char* name() const override { return "prefetch"; }
   int64_t cardinality() const override { return input_->cardinality(); }
-  // Numbers of rows cost nothing: there is nothing to do ahead.
   const Table* table() const override { return input_->table(); }
+  bool only_copies() const override { return input_->only_copies(); }
   std::unique_ptr<Cursor> cursor() const override {
-    if (limit_ == 0 || table()) return input_->cursor();
+    if (limit_ == 0 || only_copies()) return input_->cursor();
     return std::make_unique<PrefetchCursor>(input_->cursor(), size_t(limit_));
   }
 

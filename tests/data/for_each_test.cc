@@ -40,6 +40,15 @@ TEST(ForEach, ReduceInAFunctionAndEagerly) {
   EXPECT_EQ(b.item<int64_t>(), 30);
   EXPECT_EQ(c.item<int64_t>(), 10);
   EXPECT_EQ(d.item<int64_t>(), 30);
+  // Whole or in parts, each for itself.
+  using Pair = std::tuple<Tensor, Tensor>;
+  const Pair zero{constant(int64_t{0}), constant(int64_t{0})};
+  const auto parts = [](Tensor s, Tensor t, Pair e) { return Pair{s + std::get<0>(e), t + std::get<1>(e)}; };
+  EXPECT_EQ(std::get<1>(ds.reduce(zero, parts)).item<int64_t>(), 30);
+  const auto one = [](Tensor s, Tensor t, Tensor x) { return Pair{s + x, t + 1}; };
+  EXPECT_EQ(std::get<0>(Dataset::range(4).reduce(zero, one)).item<int64_t>(), 6);
+  const auto whole = [](Pair s, Tensor x, Tensor y) { return Pair{std::get<0>(s) + x, std::get<1>(s) + y}; };
+  EXPECT_EQ(std::get<1>(ds.reduce(zero, whole)).item<int64_t>(), 30);
 }
 
 // Made inside: each call makes it anew, from arguments too; a seeded shuffle has the same order each time.
