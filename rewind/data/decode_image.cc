@@ -71,7 +71,7 @@ bool read_png(PngSource* source, Pixels* out) {
   int& channels = out->channels;
   if (channels == 0) channels = (gray ? 1 : 3) + (alpha ? 1 : 0);
   if (channels >= 3 && gray) png_set_gray_to_rgb(png);
-  if (channels == 1 && !gray) png_set_rgb_to_gray_fixed(png, 1, -1, -1);
+  if (channels == 1 && !gray) png_set_rgb_to_gray_fixed(png, 1, 29900, 58700);
   if ((channels == 1 || channels == 3) && alpha) png_set_strip_alpha(png);
   if (channels == 4 && !alpha) png_set_add_alpha(png, 255, PNG_FILLER_AFTER);
   png_set_interlace_handling(png);

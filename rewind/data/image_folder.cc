@@ -27,6 +27,21 @@ struct Found {
   std::vector<int32_t> labels;
 };
 
+// Reading a file gives what the options say: nobody need read one to learn it.
+class ImagesNode final : public PassNode {
+ public:
+  ImagesNode(Ref<Node> input, Specs specs) : PassNode(std::move(input)), known_(std::move(specs)) {}
+  const char* name() const override { return input_->name(); }
+  int64_t cardinality() const override { return input_->cardinality(); }
+  std::unique_ptr<Cursor> cursor() const override { return input_->cursor(); }
+
+ protected:
+  Specs find_specs() const override { return known_; }
+
+ private:
+  const Specs known_;
+};
+
 Found find_files(const std::string& directory, const std::vector<std::string>& wanted) {
   if (!fs::is_directory(directory)) fail_not_found(kTag, directory + " is no folder");
   Found found;
@@ -121,6 +136,13 @@ ImageFolder image_dataset_from_directory(const std::string& directory, const Ima
         return std::tuple{cast(image::resize(image, {h, w}, resize), DType::kFloat32), label};
       },
       {.num_parallel_calls = kAutotune});
+  const Shape image_shape{height, width, int64_t(channels)};
+  Shape label_shape = labels.shape();
+  label_shape.erase(0);
+  const Specs specs{{DType::kFloat32, image_shape, image_shape}, {labels.dtype(), label_shape, label_shape}};
+  images = {
+      make_dataset({images.made()}, {}, [=](auto in, auto) { return new_node<ImagesNode>(in[0], specs); }),
+      images.form()};
   if (options.batch_size > 0) images = images.batch(options.batch_size);
   return {images.prefetch(), found.classes, found.paths};
 }

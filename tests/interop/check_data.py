@@ -176,8 +176,10 @@ def files(folder):
     write("gray.jpg", tf.io.encode_jpeg(smooth[:, :, :1]))
     for name in ["rgb.png", "gray.png", "rgba.png", "rgb16.png", "rgb.jpg", "gray.jpg"]:
         for channels in (0, 1, 3):
+            # TensorFlow's default for JPEG is the fast transform, which is coarser than ours.
+            how = {} if name.endswith("png") else {"dct_method": "INTEGER_ACCURATE"}
             decode = tf.io.decode_png if name.endswith("png") else tf.io.decode_jpeg
-            show(f"{name}{channels}", D.from_tensors(decode((folder / name).read_bytes(), channels=channels)))
+            show(f"{name}{channels}", D.from_tensors(decode((folder / name).read_bytes(), channels=channels, **how)))
     for k, kind in enumerate(["b_class", "a_class"]):
         (folder / "images" / kind).mkdir(parents=True)
         for i in range(2):

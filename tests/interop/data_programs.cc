@@ -81,7 +81,6 @@ void shuffles() {
   set_global_seed(123);
   show("shuffle_global", n.shuffle(8), 2);
   show("shuffle_both", n.shuffle(8, {.seed = 9}), 2);
-  set_global_seed(std::nullopt);
 }
 
 void batches() {
