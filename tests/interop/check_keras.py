@@ -233,10 +233,17 @@ def called():
     return m, {}
 
 
+def trained():
+    m = keras.Sequential([L.Dense(100, activation="relu"), L.BatchNormalization(), L.Dense(10)])
+    m.compile(optimizer="adam", loss="mse")
+    m.fit(np.ones((4, 7), np.float32), np.ones((4, 10), np.float32), verbose=0)
+    return m, {}
+
+
 SUMMARIES = {
     "unbuilt": lambda: (keras.Sequential([L.Reshape((784,)), L.Dense(100, activation="relu"), L.Dense(10)]), {}),
     "mnist": lambda: (keras.Sequential([keras.Input((28, 28)), L.Reshape((784,)), L.Dense(100), L.Dense(10)]), {}),
-    "called": called,
+    "called": called, "trained": trained,
     "cnn_wide": lambda: (keras.Sequential([
         keras.Input((28, 28, 1)), L.Conv2D(32, 3, activation="relu"), L.MaxPooling2D(2), L.BatchNormalization(),
         L.GlobalAveragePooling2D(), L.Dropout(0.5), L.Dense(10)]), {"line_length": 70}),

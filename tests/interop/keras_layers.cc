@@ -265,6 +265,12 @@ void summaries() {
     m(ones({2, 7}));
     return m.summary_text();
   });
+  summary("trained", [] {
+    auto m = Sequential({Dense(100, {.activation = "relu"}), BatchNormalization(), Dense(10)});
+    m.compile({.optimizer = "adam", .loss = "mse"});
+    m.fit(ones({4, 7}), ones({4, 10}), {.verbose = 0});
+    return m.summary_text();
+  });
   summary("cnn_wide", [] {
     auto m = Sequential({Input({28, 28, 1}), Conv2D(32, 3, {.activation = "relu"}), MaxPooling2D(2),
                          BatchNormalization(), GlobalAveragePooling2D(), Dropout(0.5), Dense(10)});
