@@ -161,6 +161,7 @@ History Model::fit_on(BatchSource& training, BatchSource* validation, const FitO
     int64_t step = 0;
     for (; options.steps_per_epoch <= 0 || step < options.steps_per_epoch; ++step) {
       if (!next_batch(step == 0)) break;
+      build_from(batch);
       if (!options.class_weight.empty()) batch.sample_weight = class_weights(options.class_weight, batch);
       callbacks.on_train_batch_begin(step, nothing);
       const std::vector<Tensor> values = t.steps.train(batch);
@@ -192,6 +193,7 @@ Logs Model::evaluate_on(BatchSource& source, int64_t steps, CallbackList& callba
   source.start();
   Batch batch;
   for (int64_t step = 0; (steps <= 0 || step < steps) && source.next(&batch); ++step) {
+    build_from(batch);
     callbacks.on_test_batch_begin(step, nothing);
     const std::vector<Tensor> values = t.steps.test(batch);
     logs = numbers(t.steps.test_names, values);
@@ -260,6 +262,7 @@ Logs Model::train_on_batch(const Arrays& x, const Arrays& y, const Tensor& sampl
   trainer();
   make_steps();
   Trainer& t = trainer();
+  build_from({x.list(), y.list()});
   const std::vector<Tensor> values = t.steps.train({x.list(), y.list(), sample_weight});
   return numbers(t.steps.train_names, values);
 }
@@ -267,6 +270,7 @@ Logs Model::test_on_batch(const Arrays& x, const Arrays& y, const Tensor& sample
   trainer();
   make_steps();
   Trainer& t = trainer();
+  build_from({x.list(), y.list()});
   const std::vector<Tensor> values = t.steps.test({x.list(), y.list(), sample_weight});
   return numbers(t.steps.test_names, values);
 }

@@ -40,7 +40,8 @@ Layer::Layer(const Layer& other) : Module(other), state_(other.state_), built_he
   other.name();  // a copy cannot ask for the class of its own object later
   remember_object(*state_, this);
 }
-Layer::Layer(Layer&& other) noexcept : Layer(static_cast<const Layer&>(other)) {}
+// What was moved from stays the layer.
+Layer::Layer(Layer&& other) noexcept : Layer(static_cast<const Layer&>(other)) {}  // NOLINT
 
 Layer& Layer::operator=(const Layer& other) {
   if (this == &other) return *this;

@@ -159,13 +159,14 @@ class Layer : public Module {
 template <class D, class Base = Layer>
 class LayerOf : public Base {
  public:
-  explicit LayerOf(const LayerOptions& options = {}) : Base(class_name_of(typeid(D)), options) {}
   std::shared_ptr<Layer> clone() const override {
     // A class derived from D is more than D.
     return typeid(*this) == typeid(D) ? std::make_shared<D>(static_cast<const D&>(*this)) : nullptr;
   }
 
- protected:
+ private:
+  friend D;
+  explicit LayerOf(const LayerOptions& options = {}) : Base(class_name_of(typeid(D)), options) {}
   LayerOf(std::string class_name, const LayerOptions& options) : Base(std::move(class_name), options) {}
 };
 

@@ -96,6 +96,8 @@ class Model : public Layer {
  private:
   Trainer& trainer() const;  // throws FailedPreconditionError before compile()
   void make_steps();
+  // Makes the weights for batches of any size, as Keras does before it trains.
+  void build_from(const Batch& batch);
   std::vector<std::string> output_names() const;
   size_t input_count() const;
   size_t output_count() const;

@@ -9,6 +9,7 @@
 #include "rewind/keras/trainer.h"
 #include "rewind/tensor/ops/binary.h"
 #include "rewind/tensor/ops/unary.h"
+#include "rewind/tensor/trace.h"
 
 namespace rw::keras {
 namespace {
@@ -95,6 +96,24 @@ Tensor Model::compute_loss(const Batch& batch, const std::vector<Tensor>& y_pred
 StepLogs Model::compute_metrics(const Batch& batch, const std::vector<Tensor>& y_pred) {
   trainer().update_metrics(batch, y_pred);
   return trainer().results();
+}
+
+void Model::build_from(const Batch& batch) {
+  if (built()) return;
+  const auto trace = Ref<Trace>::adopt(new Trace(name()));
+  const TraceScope scope(*trace);
+  std::vector<Tensor> symbols;
+  for (const Tensor& x : batch.x) {
+    Shape shape = x.shape();
+    if (shape.rank() > 0) shape.set(0, Shape::kUnknown);
+    symbols.push_back(trace->add_argument(x.dtype(), shape));
+  }
+  try {
+    all(symbols);
+  } catch (const Error&) {
+    // A model that needs the size of its batches is built by its first step, which tells what else is wrong.
+  }
+  layer_state()->clear_losses();
 }
 
 // Steps call this object; another one, with the same weights, makes its own.

@@ -178,6 +178,34 @@ TEST_F(KerasTraining, EarlyStoppingStops) {
   EXPECT_EQ(history.epoch.size(), 3u);
 }
 
+TEST_F(KerasTraining, MixedBfloat16TrainsFloat32Weights) {
+  const Problem p;
+  keras::set_dtype_policy("mixed_bfloat16");
+  auto model = regression();
+  keras::set_dtype_policy("float32");
+  model.compile({.optimizer = keras::Adam({.learning_rate = 0.02}), .loss = "mse"});
+  const auto history = model.fit(p.x, p.y, {.batch_size = 16, .epochs = 12, .verbose = 0});
+  EXPECT_LT(history["loss"].back(), history["loss"].front() * 0.3);
+  EXPECT_EQ(model.weights()[0].dtype(), float32);
+  EXPECT_EQ(model(p.x).dtype(), bfloat16);
+}
+
+TEST_F(KerasTraining, AMemoryBudgetIsKeptOrRefused) {
+  const Problem p;
+  std::vector<double> losses;
+  for (const int64_t budget : {int64_t(0), int64_t(64) << 20}) {
+    keras::clear_session();
+    random::set_seed(5);
+    auto model = regression();
+    model.compile({.optimizer = "sgd", .loss = "mse", .memory_budget = budget});
+    losses.push_back(model.fit(p.x, p.y, {.epochs = 3, .verbose = 0})["loss"].back());
+  }
+  EXPECT_EQ(losses[0], losses[1]);
+  auto model = regression();
+  model.compile({.optimizer = "sgd", .loss = "mse", .memory_budget = 1000});
+  EXPECT_THROW(model.fit(p.x, p.y, {.verbose = 0}), ResourceExhaustedError);
+}
+
 TEST_F(KerasTraining, MistakesAreNamed) {
   const Problem p;
   auto model = regression();
