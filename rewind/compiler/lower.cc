@@ -144,7 +144,7 @@ class Lowering {
   void lower_rows(const Node& n, Instruction& in) {
     const std::shared_ptr<const Graph> body = graph_attr(n, "f");
     const Node& group = body->nodes().back();
-    const Node& kernel = body->nodes()[body->nodes().size() - 2];
+    const Node& kernel = body->nodes().front();
     const auto outside = [&](ValueId v) { return n.inputs[size_t(body->value(v).index)]; };
     in.kind = Instruction::kKernel;
     in.op = kernel.op;
@@ -154,7 +154,7 @@ class Lowering {
     in.inputs.clear();
     for (const ValueId v : kernel.inputs) in.inputs.push_back(outside(v));
     in.kernel_inputs = uint32_t(in.inputs.size());
-    const ValueId rows = kernel.outputs[0];
+    const ValueId rows = body->nodes()[body->nodes().size() - 2].outputs[0];  // the kernel's, maybe reshaped
     for (const ValueId v : group.inputs)
       if (v != rows) in.inputs.push_back(outside(v));
     // The kernel's rows lie where a result of the group will.
@@ -164,6 +164,7 @@ class Lowering {
              body->value(group.outputs[over]).shape == made.shape))
       ++over;
     in.kernel_output = uint32_t(in.inputs.size() + over);
+    in.kernel_shape = body->value(kernel.outputs[0]).shape;
     uint32_t next = in.kernel_inputs;
     for (const ValueId v : group.inputs) in.buffers.push_back(v == rows ? in.kernel_output : next++);
     for (size_t k = 0; k < group.outputs.size(); ++k) in.buffers.push_back(uint32_t(in.inputs.size() + k));

@@ -246,8 +246,10 @@ void Program::execute(Frame& frame, const Instruction& in) const {
                        {static_cast<char*>(frame.arena.data()) + in.scratch_at, size_t(in.scratch_bytes)});
       if (in.native) {
         host.take_rows(*in.native, in.buffers, views);
-        KernelContext ctx(*in.op, in.attrs, {views, in.kernel_inputs}, {views + in.kernel_output, 1},
-                          cpu_device(), host, in.kernel->data);
+        View rows = views[in.kernel_output];
+        rows.shape = &in.kernel_shape;
+        KernelContext ctx(*in.op, in.attrs, {views, in.kernel_inputs}, {&rows, 1}, cpu_device(), host,
+                          in.kernel->data);
         in.kernel->run(ctx);
         return;
       }
@@ -372,18 +374,19 @@ std::string Program::describe_operands(const Instruction& in) const {
 }
 
 std::string Program::list_kernels() const {
-  size_t fused = 0;
-  size_t others = 0;
+  size_t fused = 0, others = 0, with_loops = 0;
   std::string lines;
   for (size_t i = 0; i < code.size(); ++i) {
     const Instruction& in = code[i];
     if (in.kind == Instruction::kRead || in.kind == Instruction::kAssign) continue;  // pointers change hands
     ++(in.kind == Instruction::kNative ? fused : others);
+    const bool rows = in.kind == Instruction::kKernel && in.native;
+    if (rows) ++with_loops;
     lines += std::to_string(i) + ": " + (in.kind == Instruction::kNative ? "" : in.op->name) +
-             describe_operands(in) + "\n";
+             (rows ? " + " : "") + describe_operands(in) + "\n";
   }
   return name + ": " + std::to_string(fused + others) + " kernels, " + std::to_string(fused) +
-         " of them fused loops\n" + lines;
+         " of them fused loops, " + std::to_string(with_loops) + " with loops behind their rows\n" + lines;
 }
 
 std::string Program::to_string() const {

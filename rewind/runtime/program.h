@@ -68,6 +68,7 @@ struct Instruction {
   // the first) it writes its rows to, and the operands that are the native code's buffers.
   uint32_t kernel_inputs = 0, kernel_output = 0;
   std::vector<uint32_t> buffers;
+  Shape kernel_shape;  // of those rows, as the kernel has them
   // Of kTiles: the kernels, how many elements a block has, in how many parts blocks go to threads, and what
   // each part takes of the scratch memory.
   struct Tile {

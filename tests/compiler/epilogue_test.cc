@@ -73,6 +73,41 @@ TEST(Epilogue, BiasAndActivationBehindConvolutions) {
   }
 }
 
+// Products of every way: direct, by panels or a library, tiny; and with a reshape that keeps the rows.
+TEST(Epilogue, BiasAndActivationBehindProducts) {
+  SKIP_WITHOUT_NATIVE_CODE;
+  struct Sizes {
+    int64_t m, n, k;
+  };
+  for (const auto [m, n, k] : {Sizes{100, 36, 50}, {60, 10, 70}, {4, 6, 5}, {48, 2100, 40}, {36, 30, 2100}})
+    for (const bool reshaped : {false, true}) {
+      SCOPED_TRACE(std::to_string(m) + " " + std::to_string(n) + " " + std::to_string(k) +
+                   (reshaped ? " reshaped" : ""));
+      Building b;
+      ValueId y = b.op("MatMul", {b.argument({m, k}), b.argument({k, n})});
+      if (reshaped) {
+        auto sizes = std::make_shared<std::vector<int64_t>>(std::vector<int64_t>{m / 4, 4, n});
+        const HostTensor to{DType::kInt64, Shape{3}, std::shared_ptr<const void>(sizes, sizes->data())};
+        y = b.op("Reshape", {y, b.graph.add_constant(to)});
+      }
+      b.graph.outputs = {b.op("Relu", {b.op("AddV2", {y, b.argument({n})})})};
+      const std::string text = b.compiled();
+      EXPECT_TRUE(contains(text, "kernel MatMul [AddV2 Relu]")) << text;
+    }
+}
+
+// A reshape that cuts rows ends them.
+TEST(Epilogue, OtherRowsStayApart) {
+  SKIP_WITHOUT_NATIVE_CODE;
+  Building b;
+  const ValueId y = b.op("MatMul", {b.argument({20, 30}), b.argument({30, 40})});
+  auto sizes = std::make_shared<std::vector<int64_t>>(std::vector<int64_t>{20, 4, 10});
+  const HostTensor to{DType::kInt64, Shape{3}, std::shared_ptr<const void>(sizes, sizes->data())};
+  const ValueId cut = b.op("Reshape", {y, b.graph.add_constant(to)});
+  b.graph.outputs = {b.op("Relu", {b.op("AddV2", {cut, b.argument({10})})})};
+  EXPECT_FALSE(contains(b.compiled(), "MatMul ["));
+}
+
 TEST(Epilogue, TwoResults) {
   SKIP_WITHOUT_NATIVE_CODE;
   Building b;

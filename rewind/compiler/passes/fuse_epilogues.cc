@@ -1,7 +1,8 @@
 // A kernel that reports its rows as they are done (a convolution, a pool's gradient) takes the elementwise
 // group that alone reads its result with it: bias, activation, an activation's gradient. The group's loops
 // run on rows that are still in the cache, in the memory of one of the group's results, so that the kernel's
-// own result is never stored apart. Bits are those of the separate ops: the loops are the same.
+// own result is never stored apart. A reshape that keeps the rows may stand between them. Bits are those of
+// the separate ops: the loops are the same.
 #include <algorithm>
 
 #include "rewind/compiler/build_loops.h"
@@ -54,6 +55,7 @@ std::shared_ptr<const Graph> group_of(const Graph& g, NodeId id) {
 class Epilogues {
  public:
   explicit Epilogues(const Graph& g) : g_(g), uses_(g), kernel_of_(g.nodes().size(), -1) {
+    reshape_of_.assign(g.nodes().size(), -1);
     taken_.assign(g.nodes().size(), 0);
     for (size_t i = 0; i < g.nodes().size(); ++i)
       if (uses_.needed[i]) find_kernel_for(NodeId(i));
@@ -65,7 +67,7 @@ class Epilogues {
   NodeId kernel_of(NodeId id) const { return kernel_of_[size_t(id)]; }
 
   void emit(NodeId id, GraphCopy& copy, Graph& to) const {
-    const NodeId kernel = kernel_of(id);
+    const NodeId kernel = kernel_of(id), reshape = reshape_of_[size_t(id)];
     const Node& n = g_.node(id);
     auto body = std::make_shared<Graph>();
     body->name = "fused";
@@ -82,6 +84,11 @@ class Epilogues {
     };
     bring_in(g_.node(kernel));
     inner.node(kernel);
+    if (reshape >= 0) {
+      for (const ValueId v : g_.node(reshape).inputs)
+        if (!inner.has(v)) inner.node(g_.value(v).node);
+      inner.node(reshape);
+    }
     bring_in(n);
     SmallVector<ValueId, 8> group_inputs;
     for (const ValueId v : n.inputs)
@@ -106,17 +113,36 @@ class Epilogues {
     const Node& n = g_.node(id);
     for (size_t k = n.inputs.size(); k-- > 0;) {
       const ValueId v = n.inputs[k];
-      const NodeId maker = g_.value(v).node;
+      NodeId maker = g_.value(v).node;
       if (maker < 0 || taken_[size_t(maker)]) continue;
       const int reads = int(std::count(n.inputs.begin(), n.inputs.end(), v));
-      if (uses_.count[size_t(v)] != reads || !reports_rows(g_, g_.node(maker))) continue;
-      if (!writes_over(n, v)) continue;
+      if (uses_.count[size_t(v)] != reads) continue;
+      NodeId reshape = -1;
+      if (keeps_rows(g_.node(maker))) {
+        reshape = maker;
+        const ValueId from = g_.node(maker).inputs[0];
+        maker = g_.value(from).node;
+        if (maker < 0 || taken_[size_t(maker)] || uses_.count[size_t(from)] != 1) continue;
+      }
+      if (!reports_rows(g_, g_.node(maker)) || !writes_over(n, v)) continue;
       const std::shared_ptr<const Graph> group = group_of(g_, id);
       if (!group || !build_row_loops(*group)) continue;
       taken_[size_t(maker)] = 1;
+      if (reshape >= 0) taken_[size_t(reshape)] = 1;
       kernel_of_[size_t(id)] = maker;
+      reshape_of_[size_t(id)] = reshape;
       return;
     }
+  }
+
+  // Whether the node only gives rows other numbers of axes.
+  bool keeps_rows(const Node& n) const {
+    if (n.op->name != "Reshape" || g_.value(n.inputs[0]).node < 0) return false;
+    const Shape& from = g_.value(n.inputs[0]).shape;
+    const Shape& to = g_.value(n.outputs[0]).shape;
+    if (!from.fully_known() || !to.fully_known() || from.rank() == 0 || to.rank() == 0) return false;
+    const Node* sizes = g_.producer(n.inputs[1]);
+    return from.back() == to.back() && sizes && sizes->op->name == "Const";
   }
 
   // Whether a result of the group can lie where the kernel's does.
@@ -128,8 +154,10 @@ class Epilogues {
 
   const Graph& g_;
   const Uses uses_;
-  std::vector<NodeId> kernel_of_;  // by node
-  std::vector<uint8_t> taken_;     // by node: a kernel that runs where its reader stood
+  std::vector<NodeId> kernel_of_;   // by node
+  std::vector<NodeId> reshape_of_;  // by node: what stands between it and its kernel; -1: nothing
+  std::vector<uint8_t>
+      taken_;  // by node: a kernel, or the reshape behind it, that runs where its reader stood
 };
 
 }  // namespace
