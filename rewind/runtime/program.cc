@@ -401,7 +401,7 @@ std::string Program::to_string() const {
   std::string text = "program " + name + ", arena of " + std::to_string(arena_bytes) + " bytes\n";
   for (size_t i = 0; i < code.size(); ++i) {
     const Instruction& in = code[i];
-    static constexpr const char* kNames[] = {"kernel", "native", "eager", "read", "assign"};
+    static constexpr const char* kNames[] = {"kernel", "native", "tiles", "eager", "read", "assign"};
     text += std::to_string(i) + ": " + kNames[in.kind] + " " + (in.op ? in.op->name : "") +
             (in.label.empty() ? "" : " [" + in.label + "]") + " (";
     for (size_t k = 0; k < in.inputs.size(); ++k) text += (k ? ", " : "") + describe(in.inputs[k]);
