@@ -148,6 +148,7 @@ std::vector<Frames> run_tool(const std::string& path, const std::vector<uintptr_
 
 std::string linker_name(uintptr_t address) {
   Dl_info info;
+  // NOLINTNEXTLINE(performance-no-int-to-ptr): an address of code
   if (!dladdr(reinterpret_cast<void*>(address), &info) || !info.dli_sname) return {};
   int status = 0;
   char* readable = abi::__cxa_demangle(info.dli_sname, nullptr, nullptr, &status);

@@ -96,7 +96,7 @@ class LoopBuilding {
     int64_t step = 1;
     const int shift = out.rank() - s.rank();
     for (int a = s.rank() - 1; a >= 0; --a) {
-      if (s[a] != 1) steps[size_t(a + shift)] = step;
+      if (s[a] != 1) steps[size_t(a) + size_t(shift)] = step;
       step *= s[a];
     }
     return steps;

@@ -115,7 +115,7 @@ struct FunctionVariants {
   std::optional<CallAgain> split;
 };
 
-ConcreteFunction::ConcreteFunction(Ref<Trace> trace, int64_t memory_budget)
+ConcreteFunction::ConcreteFunction(const Ref<Trace>& trace, int64_t memory_budget)
     : ConcreteFunction(trace->graph_ref(), trace->num_arguments(), trace->captures(), trace->variables(),
                        memory_budget) {}
 

@@ -53,7 +53,7 @@ class FunctionGraph {
 class ConcreteFunction : public std::enable_shared_from_this<ConcreteFunction> {
  public:
   // Takes over a finished trace.
-  explicit ConcreteFunction(Ref<Trace> trace, int64_t memory_budget = 0);
+  explicit ConcreteFunction(const Ref<Trace>& trace, int64_t memory_budget = 0);
   ConcreteFunction(std::shared_ptr<const Graph> graph, size_t num_arguments, std::vector<Tensor> captures,
                    std::vector<Variable> variables, int64_t memory_budget = 0);
   ~ConcreteFunction();

@@ -101,7 +101,7 @@ class Graph final : public FunctionBody {
    public:
     Attachment() = default;
     Attachment(const Attachment&) {}
-    Attachment& operator=(const Attachment&) { return *this; }
+    Attachment& operator=(const Attachment&) { return *this; }  // NOLINT: nothing is assigned
     std::shared_ptr<const void> get() const;
     std::shared_ptr<const void> set(std::shared_ptr<const void> made) const;
 

@@ -209,24 +209,25 @@ Tensor nested_constant(const L& list, DType dtype) {
   const DType to = dtype == DType::kInvalid ? literal_dtype<T> : dtype;
   return constant(values, Shape(nested.dims), to);
 }
-template <class T>
-using List = std::initializer_list<T>;
 }  // namespace detail
 
 template <Element T>
-Tensor constant(detail::List<T> v, DType dtype = DType::kInvalid) {
+Tensor constant(std::initializer_list<T> v, DType dtype = DType::kInvalid) {
   return detail::nested_constant<T>(v, dtype);
 }
 template <Element T>
-Tensor constant(detail::List<detail::List<T>> v, DType dtype = DType::kInvalid) {
+Tensor constant(std::initializer_list<std::initializer_list<T>> v, DType dtype = DType::kInvalid) {
   return detail::nested_constant<T>(v, dtype);
 }
 template <Element T>
-Tensor constant(detail::List<detail::List<detail::List<T>>> v, DType dtype = DType::kInvalid) {
+Tensor constant(std::initializer_list<std::initializer_list<std::initializer_list<T>>> v,
+                DType dtype = DType::kInvalid) {
   return detail::nested_constant<T>(v, dtype);
 }
 template <Element T>
-Tensor constant(detail::List<detail::List<detail::List<detail::List<T>>>> v, DType dtype = DType::kInvalid) {
+Tensor constant(
+    std::initializer_list<std::initializer_list<std::initializer_list<std::initializer_list<T>>>> v,
+    DType dtype = DType::kInvalid) {
   return detail::nested_constant<T>(v, dtype);
 }
 

@@ -150,7 +150,7 @@ void svd_rule(GradContext& g) {
 void square_root_rule(GradContext& g) {
   const Tensor& x = g.output(0);
   const Sizes sizes = output_sizes(g, 0);
-  const Size n = sizes.back();
+  const Size& n = sizes.back();
   const Tensor diagonal = diag_part(x);
   const Tensor eye = diag(apply_one(RW_OP("OnesLike"), {&diagonal}));
   Sizes wide(sizes.begin(), sizes.end() - 2);

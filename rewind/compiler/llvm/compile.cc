@@ -77,7 +77,7 @@ class Cache {
   }
 
   void remove(const std::shared_ptr<Entry>& listed) {
-    const std::shared_ptr<Entry> entry = listed;  // `listed` may be the list's own
+    const std::shared_ptr<Entry> entry = listed;  // NOLINT: `listed` may be the list's own
     const auto [first, last] = by_hash_.equal_range(entry->hash);
     for (auto it = first; it != last; ++it) {
       if (it->second != entry) continue;

@@ -122,7 +122,8 @@ std::shared_ptr<const Frontier> memory_frontier(const Graph& graph) {
       r.keep_more(limit);
       consider(Schedule(problem, r.runs()));
     };
-    if (replays && (replays = dropping.fit(limit))) {
+    replays = replays && dropping.fit(limit);
+    if (replays) {
       Replay fuller = dropping;
       fuller.keep_more(limit);
       closing = Schedule(problem, fuller.runs());
