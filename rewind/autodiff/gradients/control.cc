@@ -7,8 +7,8 @@ namespace rw {
 // The rules of If, While and calls trace their bodies: they are in function/. Fused groups and attention come
 // up behind differentiation.
 void register_control_gradients() {
-  for (const char* op :
-       {"_Fused", "_Attention", "_AttentionGrad", "_Tiles", "_BackWhile", "_KeepingWhile", "_StatelessKeepingWhile"})
+  for (const char* op : {"_Fused", "_Attention", "_AttentionGrad", "_Tiles", "_BackWhile", "_KeepingWhile",
+                         "_StatelessKeepingWhile"})
     register_not_differentiable(op);
   register_recompute_gradients();
   register_gradient("_CustomGradient", kNeedsInputs, [](GradContext& g) {
