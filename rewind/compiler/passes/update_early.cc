@@ -1,6 +1,7 @@
 // Updates of variables move up, to where their inputs are ready: a gradient is then free as soon as its
 // parameter has taken it, and still in the cache when it does. Small values (a learning rate, powers of
-// betas) move up too, so that no update waits for them.
+// betas) move up too, so that no update waits for them. An update stays behind the readers of its variable's
+// snapshot: while somebody holds that, writing would copy the variable.
 #include <algorithm>
 #include <unordered_map>
 
@@ -45,6 +46,7 @@ Graph update_early(const Graph& from) {
   const size_t count = graph.nodes().size();
   std::vector<NodeId> place(count);  // the node behind which it may come; itself where it stays
   std::unordered_map<ValueId, NodeId> touched, written;  // by handle: places
+  std::unordered_map<ValueId, ValueId> snapshot_of;      // handles
   std::vector<std::vector<NodeId>> behind(count + 1);    // [count]: before all
   NodeId barrier = -1;
   for (size_t i = 0; i < count; ++i) {
@@ -62,6 +64,14 @@ Graph update_early(const Graph& from) {
     } else if (n.op->stateful && effects_of(n).other) {
       barrier = NodeId(i);
     }
+    for (const ValueId v : n.inputs) {
+      const auto snapshot = snapshot_of.find(v);
+      if (snapshot == snapshot_of.end()) continue;
+      NodeId& last = touched.emplace(snapshot->second, at).first->second;
+      last = std::max(last, at);
+      if (n.op->view) snapshot_of.emplace(n.outputs[0], snapshot->second);
+    }
+    if (n.op->name == "ReadVariableOp") snapshot_of.emplace(n.outputs[0], n.inputs[0]);
     const bool writes = n.op->stateful && effects_of(n).must_run();
     for (const ValueId v : n.inputs) {
       if (graph.value(v).dtype != DType::kResource) continue;
