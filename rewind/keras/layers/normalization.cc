@@ -26,6 +26,24 @@ int axis_in(const std::string& layer, const Shape& input, int axis) {
   return at;
 }
 
+// The weights behind a normalization, those that are asked for.
+template <class Options>
+void add_scale_and_offset(Layer& layer, const Options& o, const Shape& shape, Variable* gamma,
+                          Variable* beta) {
+  if (o.scale)
+    *gamma = layer.add_weight({.name = "gamma",
+                               .shape = shape,
+                               .initializer = o.gamma_initializer,
+                               .regularizer = o.gamma_regularizer,
+                               .constraint = o.gamma_constraint});
+  if (o.center)
+    *beta = layer.add_weight({.name = "beta",
+                              .shape = shape,
+                              .initializer = o.beta_initializer,
+                              .regularizer = o.beta_regularizer,
+                              .constraint = o.beta_constraint});
+}
+
 }  // namespace
 
 BatchNormalization::BatchNormalization(const BatchNormalizationOptions& options)
@@ -34,18 +52,7 @@ BatchNormalization::BatchNormalization(const BatchNormalizationOptions& options)
 void BatchNormalization::build(const Shape& input) {
   const int axis = axis_in(name(), input, options_.axis);
   const Shape shape{input[axis]};
-  if (options_.scale)
-    gamma_ = add_weight({.name = "gamma",
-                         .shape = shape,
-                         .initializer = options_.gamma_initializer,
-                         .regularizer = options_.gamma_regularizer,
-                         .constraint = options_.gamma_constraint});
-  if (options_.center)
-    beta_ = add_weight({.name = "beta",
-                        .shape = shape,
-                        .initializer = options_.beta_initializer,
-                        .regularizer = options_.beta_regularizer,
-                        .constraint = options_.beta_constraint});
+  add_scale_and_offset(*this, options_, shape, &gamma_, &beta_);
   moving_mean_ = add_weight({.name = "moving_mean",
                              .shape = shape,
                              .initializer = options_.moving_mean_initializer,
@@ -103,18 +110,7 @@ void LayerNormalization::build(const Shape& input) {
   std::sort(options_.axis.begin(), options_.axis.end());
   Shape shape;
   for (const int axis : options_.axis) shape.append(input[axis_in(name(), input, axis)]);
-  if (options_.scale)
-    gamma_ = add_weight({.name = "gamma",
-                         .shape = shape,
-                         .initializer = options_.gamma_initializer,
-                         .regularizer = options_.gamma_regularizer,
-                         .constraint = options_.gamma_constraint});
-  if (options_.center)
-    beta_ = add_weight({.name = "beta",
-                        .shape = shape,
-                        .initializer = options_.beta_initializer,
-                        .regularizer = options_.beta_regularizer,
-                        .constraint = options_.beta_constraint});
+  add_scale_and_offset(*this, options_, shape, &gamma_, &beta_);
 }
 
 Tensor LayerNormalization::call(const Tensor& x, const CallArgs&) {
@@ -139,18 +135,7 @@ void GroupNormalization::build(const Shape& input) {
     fail_invalid(name(), "layer \"" + name() + "\" has " + std::to_string(groups_) +
                              " groups, which must divide the " + std::to_string(channels) +
                              " channels of the input");
-  if (options_.scale)
-    gamma_ = add_weight({.name = "gamma",
-                         .shape = {channels},
-                         .initializer = options_.gamma_initializer,
-                         .regularizer = options_.gamma_regularizer,
-                         .constraint = options_.gamma_constraint});
-  if (options_.center)
-    beta_ = add_weight({.name = "beta",
-                        .shape = {channels},
-                        .initializer = options_.beta_initializer,
-                        .regularizer = options_.beta_regularizer,
-                        .constraint = options_.beta_constraint});
+  add_scale_and_offset(*this, options_, {channels}, &gamma_, &beta_);
   set_input_spec({.ndim = input.rank(), .axes = {{options_.axis, channels}}});
 }
 
