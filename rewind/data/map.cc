@@ -77,7 +77,7 @@ class ParallelMapCursor final : public Cursor {
       to.number(slot->error != nullptr);
       to.element(slot->error ? slot->input : slot->result);
     }
-    if (!ended_) input_->save(to);
+    input_->save(to);  // also at its end: shuffles below it tell how many passes there were
     pause_ = false;
     changed_.notify_all();
   }
@@ -93,7 +93,7 @@ class ParallelMapCursor final : public Cursor {
       slot->done = true;
       slots_.push_back(std::move(slot));
     }
-    if (!ended_) input_->load(from);
+    input_->load(from);
   }
 
  private:

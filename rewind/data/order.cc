@@ -145,10 +145,14 @@ class RepeatNode final : public PassNode {
       // repetition.
       bool again(FunctionRef<bool()> f) {
         while (left != 0) {
-          const bool fresh = !input;
-          if (fresh) input = node.input_->cursor();
+          const bool fresh = !open;
+          if (fresh) {
+            input.reset();
+            input = node.input_->cursor();
+            open = true;
+          }
           if (f()) return true;
-          input.reset();
+          open = false;
           if (left > 0) --left;
           else if (fresh) left = 0;
         }
@@ -157,19 +161,23 @@ class RepeatNode final : public PassNode {
       void save(PositionWriter& to) override {
         to.mark("repeat");
         to.number(left);
+        to.number(open);
         to.number(input != nullptr);
         if (input) input->save(to);
       }
       void load(PositionReader& from) override {
         from.mark("repeat");
         left = from.number(-1, INT64_MAX);
+        open = from.number(0, 1) != 0;
         if (from.number(0, 1) == 0) return;
         input = node.input_->cursor();
         input->load(from);
       }
       const RepeatNode& node;
       int64_t left;
+      // Of the pass at hand; one that ended stays, for a shuffle in it tells how many passes there were.
       std::unique_ptr<Cursor> input;
+      bool open = false;
     };
     return std::make_unique<Pass>(*this);
   }

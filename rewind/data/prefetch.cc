@@ -47,7 +47,7 @@ class PrefetchCursor final : public Cursor {
     to.number(ended_);
     to.number(int64_t(ready_.size()));
     for (const Item& item : ready_) save(item, to);
-    if (!ended_) input_->save(to);
+    input_->save(to);  // also at its end: shuffles below it tell how many passes there were
     pause_ = false;
     changed_.notify_all();
   }
@@ -56,7 +56,7 @@ class PrefetchCursor final : public Cursor {
     ended_ = from.number(0, 1) != 0;
     const int64_t n = from.number(0, INT64_MAX);
     for (int64_t i = 0; i < n; ++i) ready_.push_back(load_item(from));
-    if (!ended_) input_->load(from);
+    input_->load(from);
   }
 
  private:

@@ -112,7 +112,7 @@ class ShuffleCursor final : public Cursor {
       if constexpr (kRows) to.number(item);
       else to.element(item);
     }
-    if (!ended_) input_->save(to);
+    input_->save(to);
   }
   void load(PositionReader& from) override {
     from.mark("shuffle");
@@ -128,8 +128,7 @@ class ShuffleCursor final : public Cursor {
       if constexpr (kRows) buffer_.push_back(from.number(0, table_->rows - 1));
       else buffer_.push_back(from.element());
     }
-    if (!ended_) input_->load(from);
-    else input_.reset();
+    input_->load(from);
   }
 
  private:
@@ -150,7 +149,7 @@ class ShuffleCursor final : public Cursor {
       if constexpr (kRows) got = input_->next_rows(&place, 1) == 1;
       else got = input_->next(&place);
       if (got) ++count_;
-      else end();
+      else ended_ = true;
     }
   }
   void grow() {
@@ -162,18 +161,14 @@ class ShuffleCursor final : public Cursor {
         buffer_.resize(old + size_t(more));
         const int64_t got = input_->next_rows(buffer_.data() + old, more);
         buffer_.resize(old + size_t(got));
-        if (got < more) end();
+        if (got < more) ended_ = true;
       } else {
         Element element;
         if (input_->next(&element)) buffer_.push_back(std::move(element));
-        else end();
+        else ended_ = true;
       }
       count_ += buffer_.size() - old;
     }
-  }
-  void end() {
-    ended_ = true;
-    input_.reset();
   }
 
   bool draw(Item* out) {

@@ -4,6 +4,7 @@
 #include <cstdio>
 
 #include "rewind/base/error.h"
+#include "rewind/tensor/check_outputs.h"
 #include "rewind/tensor/thread_state.h"
 #include "rewind/tensor/trace.h"
 
@@ -132,7 +133,12 @@ const FunctionCore::Entry* FunctionCore::look_up(const TraceKey& key, const Tens
   return nullptr;
 }
 
-const FunctionCore::Entry& FunctionCore::find(const TraceKey& key, const TensorList& tensors, Tracer tracer) {
+const FunctionCore::Entry& FunctionCore::find(const TraceKey& given, const TensorList& tensors,
+                                              Tracer tracer) {
+  std::optional<TraceKey> checked;  // other traces: they have checks in them
+  if (checks_numerics()) [[unlikely]]
+    checked.emplace(given).add(TraceKey::kNothing, 1);
+  const TraceKey& key = checked ? *checked : given;
   for (const FunctionCore* core : t_being_traced)
     if (core == this)
       fail_precondition(

@@ -4,6 +4,7 @@
 #include <random>
 
 #include "rewind/base/error.h"
+#include "rewind/data/position.h"
 #include "rewind/keras/initializers.h"
 
 namespace rw::keras {
@@ -16,13 +17,36 @@ class FromArrays : public BatchSource {
       fail_invalid("fit", "batch_size must be positive: got " + std::to_string(arrays.batch_size));
     rows_.resize(size_t(arrays.end - arrays.begin));
     std::iota(rows_.begin(), rows_.end(), arrays.begin);
-    if (arrays.shuffle) random_.seed(uint64_t(make_default_seed()));
+    if (arrays.shuffle) seed_ = make_default_seed();
+    random_.seed(uint64_t(seed_));
   }
   void start() override {
     at_ = 0;
+    ++passes_;
     // Fisher and Yates by hand: std::shuffle may differ from library to library.
     if (arrays_.shuffle)
       for (size_t i = rows_.size(); i > 1; --i) std::swap(rows_[i - 1], rows_[size_t(random_() % i)]);
+  }
+  // The order of a pass follows from the seed and from how many came before it.
+  std::string position() override {
+    data::PositionWriter to;
+    to.mark("arrays");
+    for (const int64_t n : {int64_t(rows_.size()), seed_, passes_, int64_t(at_)}) to.number(n);
+    return to.take();
+  }
+  void start_at(const std::string& position) override {
+    data::PositionReader from(position);
+    from.mark("arrays");
+    from.number(int64_t(rows_.size()), int64_t(rows_.size()));
+    seed_ = from.number();
+    const int64_t passes = from.number(1, INT64_MAX);
+    const int64_t at = from.number(0, int64_t(rows_.size()));
+    from.finish();
+    random_.seed(uint64_t(seed_));
+    std::iota(rows_.begin(), rows_.end(), arrays_.begin);
+    passes_ = 0;
+    while (passes_ < passes) start();
+    at_ = size_t(at);
   }
   bool next(Batch* batch) override {
     if (at_ >= rows_.size()) return false;
@@ -44,7 +68,9 @@ class FromArrays : public BatchSource {
  private:
   ArrayBatches arrays_;
   std::vector<int64_t> rows_;
+  int64_t seed_ = 0;
   std::mt19937_64 random_;
+  int64_t passes_ = 0;  // that were begun
   size_t at_ = 0;
 };
 
@@ -53,6 +79,19 @@ class FromDataset : public BatchSource {
   FromDataset(const data::Dataset& dataset, size_t inputs, size_t outputs)
       : dataset_(dataset), inputs_(inputs), outputs_(outputs) {}
   void start() override { cursor_ = dataset_.node().cursor(); }
+  std::string position() override {
+    data::PositionWriter to;
+    to.mark("dataset");
+    if (cursor_) cursor_->save(to);
+    return to.take();
+  }
+  void start_at(const std::string& position) override {
+    data::PositionReader from(position);
+    from.mark("dataset");
+    start();
+    cursor_->load(from);
+    from.finish();
+  }
   bool next(Batch* batch) override {
     data::Element element;
     if (!cursor_->next(&element)) return false;

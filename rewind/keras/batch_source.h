@@ -13,6 +13,10 @@ class BatchSource {
   virtual ~BatchSource() = default;
   // Begins a pass.
   virtual void start() = 0;
+  // Where the pass stands behind the batch that came last, as bytes; and a pass that goes on from there, of
+  // the same data.
+  virtual std::string position() = 0;
+  virtual void start_at(const std::string& position) = 0;
   // The next batch; false at the end.
   virtual bool next(Batch* batch) = 0;
   // Batches of a pass; -1: unknown or without end.

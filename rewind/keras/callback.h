@@ -16,6 +16,15 @@
 
 namespace rw::keras {
 
+// Where training stands, for FitOptions::resume_from: with the variables (weights, optimizer, random states)
+// as they were then, fit goes on as if it had never stopped.
+struct TrainingPosition {
+  int epoch = 0;                     // the one at hand; beyond the last: nothing is left to do
+  int64_t step = 0;                  // steps of it that were made
+  std::string data = {};             // of the pass over the data
+  std::vector<Tensor> metrics = {};  // what the metrics have seen of the epoch
+};
+
 // What callbacks see of whoever trains.
 class TrainingHost {
  public:
@@ -25,6 +34,8 @@ class TrainingHost {
   virtual const Optimizer* optimizer() const = 0;  // nullptr: none
   // Whether more of this metric ("accuracy", without "val_") is better.
   virtual Direction direction(const std::string& metric) const = 0;
+  // In on_train_batch_end and on_epoch_end: what is done is behind it.
+  virtual TrainingPosition position() const { return {}; }
 
   bool stop_training = false;  // set by callbacks; training ends after the step
 };

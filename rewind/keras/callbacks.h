@@ -27,6 +27,7 @@ class History : public Callback {
 
   std::vector<int64_t> epoch;
   std::vector<Curve> history;
+  TrainingPosition position;  // where fit ended
 };
 
 // Compares a number of the logs with the best so far.

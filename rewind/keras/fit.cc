@@ -1,6 +1,7 @@
 // Model: the loops around the steps, and what they tell callbacks.
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <numeric>
 
 #include "rewind/base/error.h"
@@ -30,6 +31,9 @@ class Host : public TrainingHost {
       if (m.name() == metric) return m.direction();
     return Direction::kUnknown;
   }
+  TrainingPosition position() const override { return where ? where() : TrainingPosition(); }
+
+  std::function<TrainingPosition()> where;  // while fit runs
 
  private:
   Model* model_;
@@ -57,6 +61,16 @@ Logs numbers(const std::vector<std::string>& names, const std::vector<Tensor>& v
                                                          : cast(mean, DType::kFloat64).item<double>());
     }
   });
+}
+
+Logs metric_logs(const Trainer& trainer) {
+  std::vector<std::string> names;
+  std::vector<Tensor> values;
+  for (const auto& [name, value] : trainer.results()) {
+    names.push_back(name);
+    values.push_back(value);
+  }
+  return numbers(names, values);
 }
 
 // Weights of examples by the class of their target.
@@ -140,15 +154,29 @@ History Model::fit_on(BatchSource& training, BatchSource* validation, const FitO
   const auto history = std::make_shared<History>();
   callbacks.add(history);
   const InterruptScope interrupts;
-  bool open = false;  // a pass that steps_per_epoch cut goes on in the next epoch
+  const TrainingPosition begin = options.resume_from.value_or(TrainingPosition{options.initial_epoch});
+  int epoch = begin.epoch;
+  int64_t step = begin.step;  // steps of the epoch that were made
+  bool open = false;          // a pass that steps_per_epoch cut goes on in the next epoch
+  if (!begin.data.empty()) {
+    training.start_at(begin.data);
+    open = true;
+  }
+  std::optional<TrainingPosition> stopped;  // in the middle of an epoch
+  host.where = [&] {
+    if (stopped) return *stopped;
+    return TrainingPosition{epoch, step, training.position(),
+                            step > 0 ? t.metric_values() : std::vector<Tensor>()};
+  };
   bool interrupted = false;
   Logs logs;
   callbacks.on_train_begin(logs);
-  for (int epoch = options.initial_epoch; epoch < options.epochs && !host.stop_training; ++epoch) {
+  while (epoch < options.epochs && !host.stop_training) {
     t.reset_metrics();
     Logs nothing;
     callbacks.on_epoch_begin(epoch, nothing);
-    if (!open || options.steps_per_epoch <= 0) training.start();
+    if (step > 0) t.set_metric_values(begin.metrics);
+    else if (!open || options.steps_per_epoch <= 0) training.start();
     open = true;
     Batch batch;
     auto next_batch = [&](bool first) {
@@ -158,28 +186,41 @@ History Model::fit_on(BatchSource& training, BatchSource* validation, const FitO
       training.start();  // the pass ended with the epoch before
       return open = training.next(&batch);
     };
-    int64_t step = 0;
-    for (; options.steps_per_epoch <= 0 || step < options.steps_per_epoch; ++step) {
+    bool any = false;
+    while (options.steps_per_epoch <= 0 || step < options.steps_per_epoch) {
       if (!next_batch(step == 0)) break;
       build_from(batch);
       if (!options.class_weight.empty()) batch.sample_weight = class_weights(options.class_weight, batch);
       callbacks.on_train_batch_begin(step, nothing);
       const std::vector<Tensor> values = t.steps.train(batch);
       logs = numbers(t.steps.train_names, values);
-      callbacks.on_train_batch_end(step, logs);
+      any = true;
+      callbacks.on_train_batch_end(step++, logs);
       interrupted = InterruptScope::interrupted();
       if (interrupted) host.stop_training = true;
       if (host.stop_training) break;
     }
-    if (step == 0 && logs.empty()) fail_invalid("fit", "the data has no batches");
+    if (!any && step > 0) logs = metric_logs(t);  // resumed behind the last step
+    if (!any && logs.empty()) fail_invalid("fit", "the data has no batches");
+    const bool whole = !host.stop_training || (steps > 0 && step >= steps);
+    if (!whole) stopped = host.where();
     if (validation && !interrupted && (epoch + 1) % options.validation_freq == 0) {
       const Logs held = evaluate_on(*validation, options.validation_steps, callbacks);
-      for (const auto& [name, value] : held.items()) logs.set("val_" + name, value);
+      if (InterruptScope::interrupted()) host.stop_training = true;  // numbers of a part would mislead
+      else
+        for (const auto& [name, value] : held.items()) logs.set("val_" + name, value);
     }
-    callbacks.on_epoch_end(epoch, logs);
+    const int finished = epoch;
+    if (whole) {
+      ++epoch;
+      step = 0;
+    }
+    callbacks.on_epoch_end(finished, logs);
+    if (!whole) break;
   }
   if (t.options.optimizer.built()) t.options.optimizer.finalize_variable_values(trainable_weights());
   callbacks.on_train_end(logs);
+  history->position = host.where();
   t.host = nullptr;
   return *history;
 }
@@ -198,6 +239,7 @@ Logs Model::evaluate_on(BatchSource& source, int64_t steps, CallbackList& callba
     const std::vector<Tensor> values = t.steps.test(batch);
     logs = numbers(t.steps.test_names, values);
     callbacks.on_test_batch_end(step, logs);
+    if (InterruptScope::interrupted()) break;  // inside of fit
   }
   callbacks.on_test_end(logs);
   return logs;

@@ -33,7 +33,9 @@ InterruptScope::InterruptScope() {
 
 InterruptScope::~InterruptScope() {
   const std::lock_guard lock(g_mutex);
-  if (--g_scopes == 0) sigaction(SIGINT, &g_before, nullptr);
+  if (--g_scopes > 0) return;
+  sigaction(SIGINT, &g_before, nullptr);
+  g_interrupted = 0;
 }
 
 bool InterruptScope::interrupted() { return g_interrupted != 0; }

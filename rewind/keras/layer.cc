@@ -30,7 +30,8 @@ Layer::Layer(std::string class_name, const LayerOptions& options) : state_(std::
   LayerState& s = *state_;
   s.class_name = std::move(class_name);
   s.name = options.name;
-  if (s.name.empty() && !s.class_name.empty()) s.name = auto_name(s.class_name);
+  s.auto_named = s.name.empty();
+  if (s.auto_named && !s.class_name.empty()) s.name = auto_name(s.class_name);
   s.trainable = options.trainable;
   s.policy = options.dtype.defined() ? options.dtype : dtype_policy();
   remember_object(s, this);
@@ -136,6 +137,37 @@ std::vector<Variable> Layer::non_trainable_weights() const {
   return list;
 }
 
+SeedGenerator Layer::add_seed_generator(std::optional<int64_t> seed) const {
+  const SeedGenerator generator(seed);
+  state_->random_states.push_back(generator.state());
+  return generator;
+}
+
+std::vector<Variable> Layer::random_states() const {
+  find_children();
+  std::vector<Variable> list;
+  std::set<const LayerState*> seen;
+  auto add = [&](auto& self, const LayerState& s) -> void {
+    if (!seen.insert(&s).second) return;
+    list.insert(list.end(), s.random_states.begin(), s.random_states.end());
+    for (const auto& child : s.children) self(self, *child);
+  };
+  add(add, *state_);
+  return list;
+}
+
+std::vector<Variable> Layer::variables() const {
+  std::vector<Variable> list = weights();
+  for (Variable& v : random_states()) list.push_back(std::move(v));
+  return list;
+}
+
+std::vector<Variable> Layer::non_trainable_variables() const {
+  std::vector<Variable> list = non_trainable_weights();
+  for (Variable& v : random_states()) list.push_back(std::move(v));
+  return list;
+}
+
 std::vector<Tensor> Layer::get_weights() const {
   std::vector<Tensor> values;
   for (const Variable& v : weights()) values.push_back(v.value());
@@ -204,6 +236,7 @@ void Layer::find_children() const {
 
 void Layer::visit_members(ChildCollector& collector) {
   for (LayerState::Weight& w : state_->weights) collector.members(weight_name(w.variable), w.variable);
+  for (Variable& v : state_->random_states) collector.members(weight_name(v), v);
   for (const auto& child : state_->children)
     if (Layer* object = child->object_or_null()) collector.members(child->name, *object);
 }

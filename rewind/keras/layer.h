@@ -25,6 +25,7 @@
 #include "rewind/keras/input_spec.h"
 #include "rewind/keras/layer_name.h"
 #include "rewind/keras/regularizers.h"
+#include "rewind/keras/seed_generator.h"
 #include "rewind/module/module.h"
 
 namespace rw::keras {
@@ -85,6 +86,8 @@ class Layer : public Module {
   virtual bool supports_masking() const { return false; }
 
   Variable add_weight(const WeightOptions& options);
+  // For a layer that draws: its state is one of the layer's variables, and none of its weights.
+  SeedGenerator add_seed_generator(std::optional<int64_t> seed) const;
   // A term of the model's loss. The outermost call of a model forgets those of the call before.
   void add_loss(const Tensor& loss);
 
@@ -112,9 +115,11 @@ class Layer : public Module {
   std::vector<Variable> weights() const;
   std::vector<Variable> trainable_weights() const;
   std::vector<Variable> non_trainable_weights() const;
-  std::vector<Variable> variables() const { return weights(); }
+  // The weights, and the states of random layers.
+  std::vector<Variable> variables() const;
   std::vector<Variable> trainable_variables() const { return trainable_weights(); }
-  std::vector<Variable> non_trainable_variables() const { return non_trainable_weights(); }
+  std::vector<Variable> non_trainable_variables() const;
+  std::vector<Variable> random_states() const;
   std::vector<Tensor> get_weights() const;
   void set_weights(const std::vector<Tensor>& values) const;
   int64_t count_params() const;

@@ -22,7 +22,8 @@ struct LayerState {
     Constraint constraint;
   };
   std::string name;
-  std::string class_name;  // empty: asked of the object when it is needed first
+  bool auto_named = false;  // by its class, with a number
+  std::string class_name;   // empty: asked of the object when it is needed first
   bool built = false;
   bool built_at_once = false;  // there is nothing to build
   bool trainable = true;
@@ -30,6 +31,7 @@ struct LayerState {
   InputSpec spec;
   Regularizer activity_regularizer;
   std::vector<Weight> weights;                        // in the order of add_weight
+  std::vector<Variable> random_states;                // of its seed generators
   std::vector<std::shared_ptr<LayerState>> children;  // layers inside
   bool own_children = false;                          // a model that knows its layers: calls add none
   std::vector<Tensor> losses;                         // of the last call

@@ -47,9 +47,12 @@ class LossScaleState : public Optimizer::State {
   void write_averages(const std::vector<Variable>& variables) override {
     inner_.finalize_variable_values(variables);
   }
-  std::vector<Variable> variables() const override {
-    std::vector<Variable> all = State::variables();
-    for (const Variable& v : inner_.variables()) all.push_back(v);
+  std::vector<Optimizer::OwnVariable> own_variables() const override {
+    std::vector<Optimizer::OwnVariable> all = State::own_variables();
+    for (Optimizer::OwnVariable& v : inner_.own_variables()) {
+      v.name = "inner_optimizer/" + v.name;
+      all.push_back(std::move(v));
+    }
     return all;
   }
 

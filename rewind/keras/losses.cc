@@ -150,6 +150,7 @@ const Named kNamed[] = {
     {"Dice", "dice", "", [] { return Loss(Dice()); }},
     {"Tversky", "tversky", "", [] { return Loss(Tversky()); }},
     {"Circle", "circle", "", [] { return Loss(Circle()); }},
+    {"CTC", "ctc", "", [] { return Loss(CTC()); }},
 };
 
 std::string small_letters(std::string text) {

@@ -74,6 +74,10 @@ struct CircleOptions {
 // y_pred are embeddings of length 1, y_true their classes.
 LossValues circle(const Operand& y_true, const Operand& y_pred, const CircleOptions& options = {});
 
+// Minus the log-probability of the labels over all their alignments, one value an example. y_true (batch,
+// length): classes, 0 (the blank) behind the last; y_pred (batch, time, classes): logits.
+Tensor ctc(const Operand& y_true, const Operand& y_pred);
+
 // ---- classes ----------------------------------------------------------------------------------------------
 
 #define RW_KERAS_SIMPLE_LOSS(Class)                  \
@@ -91,6 +95,7 @@ RW_KERAS_SIMPLE_LOSS(SquaredHinge)
 RW_KERAS_SIMPLE_LOSS(CategoricalHinge)
 RW_KERAS_SIMPLE_LOSS(KLDivergence)
 RW_KERAS_SIMPLE_LOSS(Poisson)
+RW_KERAS_SIMPLE_LOSS(CTC)
 #undef RW_KERAS_SIMPLE_LOSS
 
 // The fields that every loss' options end with: see LossOptions.

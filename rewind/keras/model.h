@@ -14,6 +14,7 @@
 
 #include "rewind/keras/layer_ref.h"
 #include "rewind/keras/training.h"
+#include "rewind/module/saved_variables.h"
 
 namespace rw::data {
 class Dataset;
@@ -29,6 +30,15 @@ struct SummaryOptions {
   int line_length = 0;  // 0: what fits the terminal, at most Keras' default
   bool expand_nested = false;
   bool show_trainable = false;
+};
+
+struct SaveWeightsOptions {
+  // Also what training goes on with: the optimizer's counter, rate and slots, and the state of random layers.
+  bool training_state = false;
+};
+struct LoadWeightsOptions {
+  bool training_state = false;
+  bool skip_mismatch = false;  // load what fits, leave the rest as it is
 };
 
 class Model : public Layer {
@@ -76,6 +86,14 @@ class Model : public Layer {
   virtual Tensor compute_loss(const Batch& batch, const std::vector<Tensor>& y_pred);
   // Updates the compiled metrics and gives the values of all.
   virtual StepLogs compute_metrics(const Batch& batch, const std::vector<Tensor>& y_pred);
+
+  // ---- keeping (save_weights.cc): safetensors files with the weights by their paths.
+  // Writes the file whole or not at all: under a temporary name, synced, renamed.
+  void save_weights(const std::string& path, const SaveWeightsOptions& options = {}) const;
+  // Throws NotFoundError, DataLossError for a damaged file, and InvalidArgumentError, before anything is
+  // loaded, for one whose names, shapes or types do not fit. Layers that were named by their class may have
+  // got other numbers in the model that was saved.
+  LoadReport load_weights(const std::string& path, const LoadWeightsOptions& options = {}) const;
 
   const Optimizer& optimizer() const;
   std::vector<Metric> metrics() const;

@@ -78,6 +78,11 @@ void Optimizer::exclude_from_weight_decay(const std::vector<Variable>& variables
                                           const std::vector<std::string>& names) const {
   state_->exclude_from_weight_decay(variables, names);
 }
-std::vector<Variable> Optimizer::variables() const { return state_->variables(); }
+std::vector<Optimizer::OwnVariable> Optimizer::own_variables() const { return state_->own_variables(); }
+std::vector<Variable> Optimizer::variables() const {
+  std::vector<Variable> list;
+  for (const OwnVariable& v : own_variables()) list.push_back(v.variable);
+  return list;
+}
 
 }  // namespace rw::keras

@@ -114,6 +114,13 @@ class Optimizer {
                                  const std::vector<std::string>& names = {}) const;
   // Counter, rate, averages, accumulators, slots: as Keras orders and names them.
   std::vector<Variable> variables() const;
+  // The same, with what each is for: "iteration", or a slot's name and the variable that it stands beside.
+  struct OwnVariable {
+    std::string name;
+    Variable beside;  // undefined: it belongs to the whole optimizer
+    Variable variable;
+  };
+  std::vector<OwnVariable> own_variables() const;
 
   class State;
 

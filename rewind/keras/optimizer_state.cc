@@ -55,13 +55,16 @@ void Optimizer::State::check_options() const {
 // ---- variables --------------------------------------------------------------------------------------------
 
 Variable Optimizer::State::add_variable(const Tensor& initial, const std::string& name) {
-  own_.emplace_back(initial, VariableOptions{.trainable = false, .name = name_ + "/" + name});
-  return own_.back();
+  const Variable v(initial, {.trainable = false, .name = name_ + "/" + name});
+  own_.push_back({name, {}, v});
+  return v;
 }
 
 Variable Optimizer::State::add_slot(const Variable& reference, const Slot& slot) {
-  return add_variable(fill(reference.shape(), scalar_tensor(slot.initial_value, reference.dtype())),
-                      flat_name(reference.name()) + "_" + slot.name);
+  const Variable v(fill(reference.shape(), scalar_tensor(slot.initial_value, reference.dtype())),
+                   {.trainable = false, .name = name_ + "/" + flat_name(reference.name()) + "_" + slot.name});
+  own_.push_back({slot.name, reference, v});
+  return v;
 }
 
 void Optimizer::State::build(const std::vector<Variable>& variables) {
@@ -77,7 +80,10 @@ void Optimizer::State::build(const std::vector<Variable>& variables) {
     for (const std::vector<Slot>& group : rule_->slot_groups())
       for (const Variable& v : variables)
         for (const Slot& slot : group) of(v).slots.push_back(add_slot(v, slot));
-    for (Variable& v : rule_->build(name_, variables)) own_.push_back(std::move(v));
+    for (const Variable& v : rule_->build(name_, variables)) {
+      const std::string path = v.name().substr(0, v.name().rfind(':'));
+      own_.push_back({path.substr(path.rfind('/') + 1), {}, v});
+    }
   }
   built_ = true;
 }

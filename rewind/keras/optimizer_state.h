@@ -25,7 +25,7 @@ class Optimizer::State {
   virtual void set_learning_rate(const Operand& value);
   virtual Tensor scale_loss(const Tensor& loss) const;
   virtual void write_averages(const std::vector<Variable>& variables);
-  virtual std::vector<Variable> variables() const { return own_; }
+  virtual std::vector<OwnVariable> own_variables() const { return own_; }
   void exclude_from_weight_decay(const std::vector<Variable>& variables,
                                  const std::vector<std::string>& names);
 
@@ -57,7 +57,7 @@ class Optimizer::State {
   std::optional<LearningRateSchedule> schedule_;
   std::vector<Variable> trained_;
   std::unordered_map<const void*, Trained> by_id_;
-  std::vector<Variable> own_;
+  std::vector<OwnVariable> own_;
   std::vector<Variable> not_decayed_;
   std::vector<std::string> not_decayed_names_;
   bool built_ = false;

@@ -1,5 +1,6 @@
 #include "rewind/keras/progress_bar.h"
 
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -17,6 +18,11 @@ constexpr double kInterval = 0.05;  // seconds between two drawings
 
 double steady_seconds() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+int terminal_columns() {
+  winsize size = {};
+  return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
 }
 
 std::string text(const char* format, double value) {
@@ -66,7 +72,13 @@ std::string repeated(const char* what, int count) {
 // Text with its colours, and how many columns it takes.
 class Line {
  public:
-  void add(const std::string& plain) { add(plain, "", int(plain.size())); }
+  // At most so many columns; 0: any number. A line that wraps could not be drawn over.
+  explicit Line(int limit) : limit_(limit) {}
+  void add(const std::string& plain) {
+    const size_t room = limit_ > 0 ? size_t(std::max(limit_ - columns_, 0)) : plain.size();
+    const std::string shown = plain.substr(0, room);
+    add(shown, "", int(shown.size()));
+  }
   void add(const std::string& what, const char* style, int columns) {
     text_ += *style ? std::string(style) + what + "\x1b[0m" : what;
     columns_ += columns;
@@ -77,6 +89,7 @@ class Line {
 
  private:
   std::string text_;
+  int limit_;
   int columns_ = 0;
 };
 
@@ -84,6 +97,8 @@ class Line {
 
 ProgressBar::ProgressBar(const ProgressBarOptions& o)
     : o_(o), terminal_(o.terminal ? *o.terminal : !o.output && isatty(STDOUT_FILENO) == 1) {
+  if (!o_.columns && o_.output) o_.columns = [] { return 0; };
+  if (!o_.columns) o_.columns = terminal_columns;
   if (!o_.output) o_.output = &std::cout;
   if (!o_.clock) o_.clock = steady_seconds;
 }
@@ -117,7 +132,8 @@ void ProgressBar::draw(int64_t current, const Logs* logs, bool last) {
   const double now = o_.clock();
   const int64_t steps = params().steps > 0 ? params().steps : last ? current : -1;
   const double per_step = seconds_per_step(current, now);
-  Line line;
+  const int columns = o_.columns();
+  Line line(last || columns <= 0 ? 0 : columns - 1);
   if (steps > 0) {
     line.bold(count_text(current, steps));
     line.add(" ");

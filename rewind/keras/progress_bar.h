@@ -18,6 +18,7 @@ struct ProgressBarOptions {
   std::ostream* output = nullptr;      // std::cout
   std::optional<bool> terminal = {};   // whether it can be drawn over; by default, what the output is
   std::function<double()> clock = {};  // seconds; for tests
+  std::function<int()> columns = {};   // of the terminal, 0 if that is not known; for tests
 };
 
 class ProgressBar : public Callback {

@@ -134,6 +134,23 @@ StepLogs Trainer::results() const {
   return logs;
 }
 
+std::vector<Tensor> Trainer::metric_values() const {
+  std::vector<Tensor> values;
+  for (const Metric& m : metrics())
+    for (const Variable& v : m.variables()) values.push_back(v.value());
+  return values;
+}
+
+void Trainer::set_metric_values(const std::vector<Tensor>& values) {
+  std::vector<Variable> variables;
+  for (const Metric& m : metrics())
+    for (const Variable& v : m.variables()) variables.push_back(v);
+  if (variables.size() != values.size()) return;
+  for (size_t i = 0; i < values.size(); ++i)
+    if (values[i].dtype() != variables[i].dtype() || values[i].shape() != variables[i].shape()) return;
+  for (size_t i = 0; i < values.size(); ++i) variables[i].assign(values[i]);
+}
+
 void Trainer::reset_metrics() {
   for (const Metric& m : metrics()) m.reset_state();
 }

@@ -101,6 +101,9 @@ struct FitOptions {
   std::map<int64_t, double> class_weight = {};  // of targets that are classes; others count 1
   Tensor sample_weight = {};                    // one an example
   int initial_epoch = 0;
+  // Goes on in the middle of an epoch, from History::position or a callback's host().position(), of a fit
+  // with the same data and options. The variables must be as they were.
+  std::optional<TrainingPosition> resume_from = {};
   int64_t steps_per_epoch = 0;  // 0: until the data ends
   int64_t validation_steps = 0;
   int64_t validation_batch_size = 0;  // 0: batch_size

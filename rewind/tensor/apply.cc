@@ -5,6 +5,7 @@
 #include "rewind/base/error.h"
 #include "rewind/device/memory_budget.h"
 #include "rewind/runtime/eager.h"
+#include "rewind/tensor/check_outputs.h"
 #include "rewind/tensor/effect_log.h"
 #include "rewind/tensor/tensor_impl.h"
 #include "rewind/tensor/thread_state.h"
@@ -31,7 +32,22 @@ Tensors run_now(const Op& op, TensorPointers inputs, const Attrs& attrs) {
   return outputs;
 }
 
+[[gnu::cold]] Tensors run_checked(const Op& op, TensorPointers inputs, const Attrs& attrs) {
+  Tensors outputs;
+  if (t_state.trace) {
+    outputs = t_state.trace->add(op, inputs, attrs);
+    add_output_checks(*t_state.trace, op, outputs);
+    return outputs;
+  }
+  outputs = op.stateful && t_state.effects ? t_state.effects->run(op, inputs, attrs, run_now)
+                                           : run_now(op, inputs, attrs);
+  check_outputs(op, inputs, outputs);
+  return outputs;
+}
+
 Tensors run(const Op& op, TensorPointers inputs, const Attrs& attrs) {
+  if (checks_numerics()) [[unlikely]]
+    return run_checked(op, inputs, attrs);
   if (t_state.trace) [[unlikely]]
     return t_state.trace->add(op, inputs, attrs);
   if (op.stateful && t_state.effects) [[unlikely]]

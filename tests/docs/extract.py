@@ -2,7 +2,8 @@
 """Writes every C++ program of the README and docs/ (a ```cpp block with a main) to a file of its own.
 
     extract.py FOLDER    prints the files' names
-A block without a main becomes the body of one.
+A block without a main becomes the body of one. A ```text block that follows a program at once is what it prints (see
+compare.py) and becomes a file beside it.
 """
 import pathlib
 import re
@@ -13,8 +14,8 @@ out = pathlib.Path(sys.argv[1])
 out.mkdir(parents=True, exist_ok=True)
 names = []
 for page in [root / "README.md", *sorted((root / "docs").glob("*.md"))]:
-    blocks = re.findall(r"```cpp\n(.*?)```", page.read_text(), re.S)
-    for number, code in enumerate(blocks):
+    blocks = re.findall(r"```cpp\n(.*?)```\n(?:\n```text\n(.*?)```\n)?", page.read_text() + "\n", re.S)
+    for number, (code, printed) in enumerate(blocks):
         if "int main" not in code:
             body = "\n".join("  " + line for line in code.splitlines())
             code = f'#include <rewind/rewind.h>\n\n#include <cstdio>\n#include <iostream>\n\nint main() {{\n{body}\n}}\n'
@@ -23,5 +24,6 @@ for page in [root / "README.md", *sorted((root / "docs").glob("*.md"))]:
         path = out / f"{page.stem.lower()}_{number}.cc"
         if not path.exists() or path.read_text() != code:
             path.write_text(code)
+        path.with_suffix(".out").write_text(printed)
         names.append(str(path))
 print(";".join(names), end="")

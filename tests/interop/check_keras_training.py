@@ -133,6 +133,10 @@ def add_losses():
     loss("dice_axis", losses.Dice(axis=1), *binary)
     loss("tversky", losses.Tversky(alpha=0.3, beta=0.7), *binary)
     loss("tversky_axis", losses.Tversky(axis=1), *binary)
+    labels = np.array([[1, 1, 2, 3], [2, 4, 0, 0], [3, 1, 4, 2], [0, 0, 0, 0]], np.int32)
+    for time in (12, 40):
+        loss(f"ctc_{time}", losses.CTC(), labels, wave((4, time, 5), 2, 3.0))
+        loss(f"ctc_{time}_weighted", losses.CTC(), labels, wave((4, time, 5), 3, 1.0), weight=weight)
     x = wave((6, 3), 2)
     loss("circle", losses.Circle(gamma=4.0), ids((6,), 2), x / np.sqrt((x * x).sum(1, keepdims=True)))
 

@@ -126,8 +126,11 @@ struct Drawn {
   double now = 0;
   std::ostringstream out;
   ProgressBar bar;
-  Drawn(bool terminal, const TrainingParams& params)
-      : bar({.output = &out, .terminal = terminal, .clock = [this] { return now; }}) {
+  Drawn(bool terminal, const TrainingParams& params, int columns = 0)
+      : bar({.output = &out,
+             .terminal = terminal,
+             .clock = [this] { return now; },
+             .columns = [columns] { return columns; }}) {
     bar.set_params(params);
   }
   void epoch(int64_t steps) {
@@ -157,6 +160,26 @@ TEST(ProgressBar, DrawsOverItsLineOnATerminal) {
                       "- accuracy: 0.5000 - loss: 5.0000e-04"),
             std::string::npos);
   EXPECT_EQ(text.back(), '\n');
+}
+
+// A line that wraps could not be drawn over: numbers are cut while it changes, the last one is whole.
+TEST(ProgressBar, FitsNarrowTerminals) {
+  Drawn d(true, {.verbose = 1, .epochs = 1, .steps = 10}, 50);
+  d.epoch(10);
+  std::istringstream lines(d.out.str());
+  size_t drawn = 0;
+  for (std::string line; std::getline(lines, line, '\r');) {
+    std::string shown;
+    for (size_t i = 0; i < line.size(); ++i) {
+      if (line[i] == '\x1b') i = line.find('m', i);
+      else if ((line[i] & 0xc0) != 0x80) shown += line[i];  // a character each
+    }
+    if (shown.find("10/10") == std::string::npos) EXPECT_LT(shown.size(), 50u) << shown;
+    else if (shown.find('\n') != std::string::npos)
+      EXPECT_NE(shown.find("loss: 5.0000e-04"), std::string::npos);
+    ++drawn;
+  }
+  EXPECT_GT(drawn, 8u);
 }
 
 TEST(ProgressBar, WritesPlainLinesElsewhere) {

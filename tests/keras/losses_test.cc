@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "rewind/keras/activations.h"
 #include "rewind/rewind.h"
 
@@ -71,6 +73,70 @@ TEST(Losses, ByNameOrFunction) {
 TEST(Losses, RefuseShapesThatDoNotFit) {
   EXPECT_THROW(SparseCategoricalCrossentropy()(pred(), pred()), InvalidArgumentError);
   EXPECT_THROW(CategoricalCrossentropy()(ones({2, 3}), pred()), InvalidArgumentError);
+}
+
+// Minus the log of the summed probabilities of all ways to write the labels over time.
+double ctc_by_hand(const std::vector<std::vector<double>>& probabilities, const std::vector<int>& labels) {
+  const size_t classes = probabilities[0].size();
+  double total = 0;
+  std::vector<size_t> path(probabilities.size(), 0);
+  while (true) {
+    std::vector<int> read;
+    double p = 1;
+    for (size_t t = 0; t < path.size(); ++t) {
+      p *= probabilities[t][path[t]];
+      if (path[t] != 0 && (t == 0 || path[t] != path[t - 1])) read.push_back(int(path[t]));
+    }
+    if (read == labels) total += p;
+    size_t t = 0;
+    while (t < path.size() && ++path[t] == classes) path[t++] = 0;
+    if (t == path.size()) break;
+  }
+  return -std::log(total);
+}
+
+TEST(Losses, CtcSumsOverAllAlignments) {
+  const Tensor logits = random::stateless_normal({3, 5, 4}, constant({5, 6}));
+  const Tensor labels = constant(std::vector<int32_t>{1, 1, 2, 3, 0, 0, 0, 0, 0}, {3, 3});
+  const std::vector<float> loss = CTC({.reduction = "none"})(labels, logits).to_vector<float>();
+  const Tensor p = nn::softmax(logits);
+  const std::vector<std::vector<int>> read{{1, 1, 2}, {3}, {}};
+  for (int64_t b = 0; b < 3; ++b) {
+    std::vector<std::vector<double>> rows;
+    for (int64_t t = 0; t < 5; ++t) {
+      const auto row = p[b][t].to_vector<float>();
+      rows.emplace_back(row.begin(), row.end());
+    }
+    EXPECT_NEAR(loss[size_t(b)], ctc_by_hand(rows, read[size_t(b)]), 1e-4) << b;
+  }
+}
+
+TEST(Losses, CtcHasTheGradientOfDifferences) {
+  for (const int64_t time : {6, 40}) {  // written out, and as a loop
+    const Tensor logits = random::stateless_normal({2, time, 4}, constant({7, 8}));
+    const Tensor labels = constant(std::vector<int32_t>{1, 1, 2, 3, 0, 0}, {2, 3});
+    const CTC loss;
+    const auto step = function([&](const Tensor& x) {
+      GradientTape tape;
+      tape.watch(x);
+      const Tensor value = loss(labels, x);
+      return Tensor(tape.gradient(value, x));
+    });
+    const Tensor gradient = step(logits);
+    const Tensor direction = random::stateless_normal(logits.shape(), constant({9, 9}));
+    const float h = 1e-2f;
+    const float slope = (loss(labels, logits + direction * h).item<float>() -
+                         loss(labels, logits - direction * h).item<float>()) /
+                        (2 * h);
+    EXPECT_NEAR(reduce_sum(gradient * direction).item<float>(), slope, 2e-2 * std::abs(slope) + 2e-3);
+    // Raising all logits of a step changes nothing.
+    EXPECT_LT(reduce_max(abs(reduce_sum(gradient, -1))).item<float>(), 1e-5);
+  }
+}
+
+TEST(Losses, CtcRefusesOtherShapes) {
+  EXPECT_THROW(ctc(zeros({2}), zeros({2, 3, 4})), InvalidArgumentError);
+  EXPECT_THROW(ctc(zeros({2, 3}), zeros({2, 3})), InvalidArgumentError);
 }
 
 }  // namespace

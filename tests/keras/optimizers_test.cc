@@ -144,5 +144,41 @@ TEST(Optimizers, RefuseWhatTheyCannotDo) {
   EXPECT_THROW(Optimizer("adan"), InvalidArgumentError);
 }
 
+// A steady compiled step takes no memory: new values are written where the old ones lay, or change places.
+TEST(Optimizers, SteadyStepsTakeNoMemory) {
+  const std::vector<std::pair<const char*, Optimizer>> all{
+      {"sgd", SGD()},
+      {"momentum", SGD({.momentum = 0.9, .nesterov = true})},
+      {"adam", Adam()},
+      {"amsgrad", Adam({.amsgrad = true})},
+      {"adamw", AdamW()},
+      {"adamax", Adamax()},
+      {"nadam", Nadam()},
+      {"rmsprop", RMSprop()},
+      {"rmsprop centered", RMSprop({.momentum = 0.9, .centered = true})},
+      {"adagrad", Adagrad()},
+      {"adadelta", Adadelta()},
+      {"ftrl", Ftrl()},
+      {"lion", Lion()},
+      {"decay", SGD({.weight_decay = 0.01})},
+      {"average", SGD({.use_ema = true})},
+      {"clipped", Adam({.global_clipnorm = 1.0})}};
+  for (const auto& [name, optimizer] : all) {
+    const Variable w(random::stateless_normal({40, 30}, constant({1, 2}))), b(zeros({30}));
+    const std::vector<Variable> variables{w, b};
+    const auto step = function([&](const Tensor& x) {
+      GradientTape tape;
+      const Tensor loss = reduce_mean(square(tanh(matmul(x, w) + b)));
+      optimizer.apply_gradients(tape.gradient(loss, variables), variables);
+      return loss;
+    });
+    const Tensor x = random::stateless_normal({20, 40}, constant({3, 4}));
+    for (int i = 0; i < 5; ++i) step(x);
+    const int64_t before = memory::stats().allocations;
+    for (int i = 0; i < 20; ++i) step(x);
+    EXPECT_EQ(memory::stats().allocations - before, 0) << name;
+  }
+}
+
 }  // namespace
 }  // namespace rw::keras

@@ -18,6 +18,7 @@ MultiHeadAttention::MultiHeadAttention(int64_t num_heads, int64_t key_dim,
     : LayerOf(layer_options(options)), heads_(num_heads), key_dim_(key_dim), options_(options) {
   if (options_.value_dim == 0) options_.value_dim = key_dim;
   set_activity_regularizer(options.activity_regularizer);
+  if (options.dropout > 0) random_ = add_seed_generator(options.seed);
 }
 
 MultiHeadAttention::Projection MultiHeadAttention::add_projection(const std::string& name,
@@ -104,7 +105,7 @@ std::vector<Tensor> MultiHeadAttention::call_many(const std::vector<Tensor>& inp
           scores + (1.0 - cast(mask, scores.dtype())) * (scores.dtype() == DType::kFloat16 ? -3e4 : -1e9);
     weights = nn::softmax(scores);
     if (mask.defined()) weights = weights * cast(mask, weights.dtype());
-    y = matmul(drops ? nn::dropout(weights, options_.dropout, {.seed = options_.seed}) : weights, v);
+    y = matmul(drops ? random_.dropout(weights, options_.dropout) : weights, v);
   }
   const Sizes sizes = sizes_of(inputs[0]);
   const Shape& o = output_.kernel.shape();

@@ -45,6 +45,7 @@ class MultiHeadAttention : public LayerOf<MultiHeadAttention> {
   int64_t heads_, key_dim_;
   MultiHeadAttentionOptions options_;
   Projection query_, key_, value_, output_;
+  SeedGenerator random_;
 };
 
 }  // namespace rw::keras

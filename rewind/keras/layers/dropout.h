@@ -21,7 +21,8 @@ class Dropout : public LayerOf<Dropout> {
 
  private:
   double rate_;
-  DropoutOptions options_;
+  std::vector<int64_t> noise_shape_;
+  SeedGenerator random_;
 };
 
 struct SpatialDropoutOptions {
@@ -44,7 +45,7 @@ class SpatialDropoutLayer : public Layer {
   void set(const char* layer, int rank, double rate, const SpatialDropoutOptions& options);
   double rate_ = 0;
   bool channels_first_ = false;
-  std::optional<int64_t> seed_;
+  SeedGenerator random_;
 };
 }  // namespace detail
 
@@ -77,7 +78,7 @@ class GaussianNoise : public LayerOf<GaussianNoise> {
 
  private:
   double stddev_;
-  std::optional<int64_t> seed_;
+  SeedGenerator random_;
 };
 // Multiplies by noise around 1 with variance rate / (1 - rate).
 class GaussianDropout : public LayerOf<GaussianDropout> {
@@ -88,7 +89,7 @@ class GaussianDropout : public LayerOf<GaussianDropout> {
 
  private:
   double rate_;
-  std::optional<int64_t> seed_;
+  SeedGenerator random_;
 };
 
 }  // namespace rw::keras

@@ -118,6 +118,7 @@ RandomFlip::RandomFlip(const RandomFlipOptions& options)
   if (mode != "horizontal" && mode != "vertical" && mode != "horizontal_and_vertical")
     fail_invalid("RandomFlip",
                  "mode must be horizontal, vertical or horizontal_and_vertical: got \"" + mode + "\"");
+  random_ = add_seed_generator(options.seed);
   set_input_spec({.ndim = 4});
   set_built();
 }
@@ -126,7 +127,7 @@ Tensor RandomFlip::call(const Tensor& x, const CallArgs& args) {
   Tensor y = as_floats(x, compute_dtype());
   if (!args.is_training()) return y;
   const Tensor dims = dims_tensor({sizes_of(x)[0], Size(1), Size(1), Size(1)}, DType::kInt32);
-  const Tensor flips = random::uniform(dims, {.seed = options_.seed}) <= 0.5;
+  const Tensor flips = random_.uniform(dims) <= 0.5;
   if (options_.mode != "vertical") y = where(flips, reverse(y, {2}), y);
   if (options_.mode != "horizontal") y = where(flips, reverse(y, {1}), y);
   return y;
@@ -134,6 +135,7 @@ Tensor RandomFlip::call(const Tensor& x, const CallArgs& args) {
 
 RandomRotation::RandomRotation(double low, double high, const RandomRotationOptions& options)
     : LayerOf(layer_options(options)), low_(low), high_(high), options_(options) {
+  random_ = add_seed_generator(options.seed);
   set_input_spec({.ndim = 4});
   set_built();
 }
@@ -142,9 +144,8 @@ Tensor RandomRotation::call(const Tensor& x, const CallArgs& args) {
   const Tensor in = as_floats(x, compute_dtype());
   if (!args.is_training()) return in;
   const double turn = 2 * std::numbers::pi;
-  const Tensor angles = random::uniform(
-      dims_tensor({sizes_of(x)[0]}, DType::kInt32),
-      {.minval = constant(low_ * turn), .maxval = constant(high_ * turn), .seed = options_.seed});
+  const Tensor angles = random_.uniform(dims_tensor({sizes_of(x)[0]}, DType::kInt32),
+                                        {.minval = constant(low_ * turn), .maxval = constant(high_ * turn)});
   return rotate_images(in, angles, options_.fill_mode, options_.interpolation, options_.fill_value);
 }
 
@@ -198,7 +199,8 @@ Tensor rotate_images(const Tensor& images, const Tensor& angles, const std::stri
 }
 
 RandomCrop::RandomCrop(int64_t height, int64_t width, const RandomCropOptions& options)
-    : LayerOf(layer_options(options)), height_(height), width_(width), seed_(options.seed) {
+    : LayerOf(layer_options(options)), height_(height), width_(width) {
+  random_ = add_seed_generator(options.seed);
   set_input_spec({.ndim = 4});
   set_built();
 }
@@ -213,7 +215,7 @@ Tensor RandomCrop::call(const Tensor& x, const CallArgs& args) {
                              name() + "\" received input with shape " + x.shape().to_string());
   if (height <= height_ || width <= width_) return cast(image::resize(in, {height_, width_}), in.dtype());
   auto start = [&](int64_t room) {
-    return cast(random::uniform({}, {.maxval = constant(double(room + 1)), .seed = seed_}), int32);
+    return cast(random_.uniform({}, {.maxval = constant(double(room + 1))}), int32);
   };
   const Tensor top = start(height - height_), left = start(width - width_);
   const Tensor begin = stack({constant(0), top, left, constant(0)});

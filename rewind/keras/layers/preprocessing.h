@@ -64,6 +64,7 @@ class RandomFlip : public LayerOf<RandomFlip> {
 
  private:
   RandomFlipOptions options_;
+  SeedGenerator random_;
 };
 
 struct RandomRotationOptions {
@@ -86,6 +87,7 @@ class RandomRotation : public LayerOf<RandomRotation> {
  private:
   double low_, high_;
   RandomRotationOptions options_;
+  SeedGenerator random_;
 };
 
 struct RandomCropOptions {
@@ -102,7 +104,7 @@ class RandomCrop : public LayerOf<RandomCrop> {
 
  private:
   int64_t height_, width_;
-  std::optional<int64_t> seed_;
+  SeedGenerator random_;
 };
 
 // Images (batch, height, width, channels) turned by these angles in radians, (batch), about their middle.

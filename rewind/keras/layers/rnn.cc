@@ -52,6 +52,7 @@ void RnnLayer::set(const char* layer, const char* cell, int64_t units, int64_t g
                .unroll = o.unroll,
                .zero_output_for_mask = o.zero_output_for_mask};
   set_activity_regularizer(o.activity_regularizer);
+  if (o.dropout > 0 || o.recurrent_dropout > 0) random_ = add_seed_generator(o.seed);
 }
 
 void RnnLayer::build_many(const std::vector<Shape>& inputs) {
@@ -101,11 +102,11 @@ std::vector<Tensor> RnnLayer::call_many(const std::vector<Tensor>& inputs, const
   Tensor in = x;
   if (training && settings_.dropout > 0) {
     const Tensor ones = fill_sizes({sizes[0], Size(1), sizes[2]}, constant(1.0, x.dtype()));
-    in = in * nn::dropout(ones, settings_.dropout, {.seed = settings_.seed});
+    in = in * random_.dropout(ones, settings_.dropout);
   }
   Tensor state_noise;
   if (training && settings_.recurrent_dropout > 0)
-    state_noise = nn::dropout(ones_like(states[0]), settings_.recurrent_dropout, {.seed = settings_.seed});
+    state_noise = random_.dropout(ones_like(states[0]), settings_.recurrent_dropout);
 
   // Products with the inputs do not wait for each other: one for all steps.
   Tensor z = tensordot(in, w.kernel, 1);

@@ -91,6 +91,7 @@ class RnnLayer : public Layer {
   int64_t units_ = 0, gates_ = 1;
   size_t states_ = 1;
   RnnSettings settings_;
+  SeedGenerator random_;
   std::string cell_;
   Variable kernel_, recurrent_kernel_, bias_;
 };

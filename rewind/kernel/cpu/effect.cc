@@ -41,15 +41,15 @@ void assert_true(KernelContext& ctx) {
 template <bool kSigned>
 void check_numerics(KernelContext& ctx) {
   const View& in = ctx.in(0);
-  bool nan = false;
-  bool positive = false;
-  bool negative = false;
+  int64_t nan = 0;
+  int64_t positive = 0;
+  int64_t negative = 0;
   dispatch<kFloatTypes>(in.dtype, [&]<class T>() {
     for (int64_t i = 0; i < in.size; ++i) {
       const auto v = static_cast<Compute<T>>(in.as<T>()[i]);
-      nan |= v != v;
-      positive |= std::isinf(v) && v > 0;
-      negative |= std::isinf(v) && v < 0;
+      nan += v != v;
+      positive += std::isinf(v) && v > 0;
+      negative += std::isinf(v) && v < 0;
     }
   });
   std::string found;
@@ -58,7 +58,10 @@ void check_numerics(KernelContext& ctx) {
   if (kSigned && positive) add("+Inf");
   if (!kSigned && (positive || negative)) add("Inf");
   if (nan) add("NaN");
-  if (!found.empty()) ctx.fail(ctx.attr<std::string>("message") + " : Tensor had " + found + " values");
+  if (!found.empty())
+    ctx.fail(ctx.attr<std::string>("message") + " : Tensor had " + found + " values (" + std::to_string(nan) +
+             " NaN and " + std::to_string(positive + negative) + " infinite of " + std::to_string(in.size) +
+             " elements)");
   if (in.size > 0) std::memcpy(ctx.out(0).data, in.data, size_t(in.size) * size_of(in.dtype));
 }
 

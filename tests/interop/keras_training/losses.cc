@@ -119,6 +119,14 @@ void run_losses() {
   run_loss("dice_axis", keras::Dice({.axis = {1}}), binary);
   run_loss("tversky", keras::Tversky({.alpha = 0.3, .beta = 0.7}), binary);
   run_loss("tversky_axis", keras::Tversky({.axis = {1}}), binary);
+  // Labels twice in a row, of full length, none at all; 12 steps written out, 40 as a loop.
+  const Tensor labels =
+      constant(std::vector<int32_t>{1, 1, 2, 3, 2, 4, 0, 0, 3, 1, 4, 2, 0, 0, 0, 0}, {4, 4});
+  for (const int64_t time : {12, 40}) {
+    const std::string name = "ctc_" + std::to_string(time);
+    run_loss(name, keras::CTC(), {labels, wave({4, time, 5}, 2, 3.0)});
+    run_loss(name + "_weighted", "ctc", weighted({labels, wave({4, time, 5}, 3, 1.0)}, by_example));
+  }
   run_loss("circle", keras::Circle({.gamma = 4.0}), {ids({6}, 2), math::l2_normalize(wave({6, 3}, 2), 1)});
 }
 

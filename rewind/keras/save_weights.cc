@@ -1,0 +1,179 @@
+// Model: weights, and the state of its training, to and from safetensors files. Names are Keras' paths of the
+// weights, "sequential/dense/kernel"; the optimizer's begin with "optimizer/" and end with the weight's path
+// and the slot: "optimizer/sequential/dense/kernel/momentum".
+//
+// Layers without a name of their own have a number that counts the layers of the process, so the same model
+// made twice has different paths. Where paths do not match as they are, such layers are numbered within
+// the model and within the file, in order, and compared again.
+#include <algorithm>
+#include <charconv>
+#include <functional>
+#include <set>
+#include <unordered_map>
+
+#include "rewind/base/error.h"
+#include "rewind/keras/layer_state.h"
+#include "rewind/keras/model.h"
+#include "rewind/keras/trainer.h"
+
+namespace rw::keras {
+namespace {
+
+constexpr std::string_view kOptimizer = "optimizer/";
+
+bool is_training_state(const std::string& name) {
+  return name.starts_with(kOptimizer) || name.ends_with("/seed_generator_state");
+}
+
+// ---- names ------------------------------------------------------------------------------------------------
+
+// Paths of the weights; a path that several have gets a number from the second on.
+class Names {
+ public:
+  std::string add(const Variable& v, const std::string& path) {
+    const int count = ++count_[path];
+    const std::string name = count == 1 ? path : path + "#" + std::to_string(count);
+    by_id_[v.id()] = name;
+    return name;
+  }
+  std::string of(const Variable& v) const {
+    const auto at = by_id_.find(v.id());
+    return at == by_id_.end() ? weight_path(v) : at->second;
+  }
+
+ private:
+  std::map<std::string, int> count_;
+  std::unordered_map<const void*, std::string> by_id_;
+};
+
+std::vector<NamedVariable> named_weights(const Model& model, const Optimizer* optimizer) {
+  std::vector<NamedVariable> list;
+  Names names;
+  for (const Variable& v : model.weights()) list.push_back({names.add(v, weight_path(v)), v});
+  if (!optimizer) return list;
+  for (const Variable& v : model.random_states()) list.push_back({weight_path(v), v});
+  Names own;
+  for (const Optimizer::OwnVariable& v : optimizer->own_variables()) {
+    const std::string path =
+        std::string(kOptimizer) + (v.beside.defined() ? names.of(v.beside) + "/" : "") + v.name;
+    list.push_back({own.add(v.variable, path), v.variable});
+  }
+  return list;
+}
+
+// ---- numbers ----------------------------------------------------------------------------------------------
+
+struct Numbered {
+  std::string base;
+  int64_t number = 0;
+};
+
+// "dense_3" -> dense, 3; "dense" -> dense, 0.
+Numbered numbered(const std::string& name) {
+  const size_t line = name.rfind('_');
+  if (line != std::string::npos && line + 1 < name.size() && name[line + 1] != '0') {
+    int64_t number = 0;
+    const char* end = name.data() + name.size();
+    const auto [at, error] = std::from_chars(name.data() + line + 1, end, number);
+    if (error == std::errc() && at == end && number > 0) return {name.substr(0, line), number};
+  }
+  return {name, 0};
+}
+
+std::set<std::string> auto_named_bases(const LayerState& root) {
+  std::set<std::string> bases{"seed_generator"};
+  std::set<const LayerState*> seen;
+  const std::function<void(const LayerState&)> visit = [&](const LayerState& s) {
+    if (!seen.insert(&s).second) return;
+    if (s.auto_named) bases.insert(numbered(s.name).base);
+    for (const auto& child : s.children) visit(*child);
+  };
+  visit(root);
+  return bases;
+}
+
+// Each name with the numbers of automatic names counted from 0 among these names.
+std::vector<std::string> renumbered(const std::vector<std::string>& names,
+                                    const std::set<std::string>& bases) {
+  std::map<std::string, std::set<int64_t>> numbers;
+  auto parts = [&](const std::string& name, const std::function<std::string(const std::string&)>& part) {
+    std::string out;
+    for (size_t begin = 0; begin <= name.size();) {
+      const size_t slash = std::min(name.find('/', begin), name.size());
+      out += (begin ? "/" : "") + part(name.substr(begin, slash - begin));
+      begin = slash + 1;
+    }
+    return out;
+  };
+  for (const std::string& name : names)
+    parts(name, [&](const std::string& part) {
+      const Numbered n = numbered(part);
+      if (bases.contains(n.base)) numbers[n.base].insert(n.number);
+      return part;
+    });
+  std::vector<std::string> out;
+  for (const std::string& name : names)
+    out.push_back(parts(name, [&](const std::string& part) {
+      const Numbered n = numbered(part);
+      const auto at = numbers.find(n.base);
+      if (at == numbers.end()) return part;
+      return n.base + "_" + std::to_string(std::distance(at->second.begin(), at->second.find(n.number)));
+    }));
+  return out;
+}
+
+// Which array each variable takes.
+std::vector<VariablesFile::Target> targets_in(const VariablesFile& file,
+                                              const std::vector<NamedVariable>& variables,
+                                              const LayerState& model) {
+  std::vector<VariablesFile::Target> targets;
+  std::vector<std::string> mine;
+  const std::vector<std::string> theirs = file.names();
+  const std::set<std::string> there(theirs.begin(), theirs.end());
+  bool all = true;
+  for (const NamedVariable& v : variables) {
+    targets.push_back({v, v.name});
+    mine.push_back(v.name);
+    all &= there.contains(v.name);
+  }
+  if (all) return targets;
+  const std::set<std::string> bases = auto_named_bases(model);
+  const std::vector<std::string> mine_counted = renumbered(mine, bases);
+  const std::vector<std::string> theirs_counted = renumbered(theirs, bases);
+  std::map<std::string, std::string> array_of;
+  for (size_t i = 0; i < theirs.size(); ++i) array_of[theirs_counted[i]] = theirs[i];
+  std::vector<VariablesFile::Target> counted = targets;
+  for (size_t i = 0; i < targets.size(); ++i) {
+    const auto at = array_of.find(mine_counted[i]);
+    if (at == array_of.end()) return targets;  // another model: messages tell the names as they are
+    counted[i].array = at->second;
+  }
+  return counted;
+}
+
+}  // namespace
+
+void Model::save_weights(const std::string& path, const SaveWeightsOptions& options) const {
+  const std::vector<NamedVariable> list =
+      named_weights(*this, options.training_state ? &optimizer() : nullptr);
+  if (!built() && list.empty())
+    fail_precondition(
+        "save_weights",
+        "model \"" + name() + "\" has no weights yet: call it on data, or build_for(input_shape), first");
+  save_variables(path, list, {{"format", "rewind"}});
+}
+
+LoadReport Model::load_weights(const std::string& path, const LoadWeightsOptions& options) const {
+  if (!built() && weights().empty())
+    fail_precondition(
+        "load_weights",
+        "model \"" + name() + "\" has no weights yet: call it on data, or build_for(input_shape), first");
+  const Optimizer* training = options.training_state ? &optimizer() : nullptr;
+  if (training) training->build(trainable_weights());
+  const std::vector<NamedVariable> list = named_weights(*this, training);
+  const VariablesFile file(path);
+  return file.load(targets_in(file, list, *layer_state()), "model \"" + name() + "\"",
+                   {.skip_mismatch = options.skip_mismatch}, training ? nullptr : is_training_state);
+}
+
+}  // namespace rw::keras

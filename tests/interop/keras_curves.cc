@@ -1,0 +1,73 @@
+// The networks of examples/mnist.cc and examples/cnn.cc on Fashion-MNIST, for check_keras_curves.py, which
+// trains the same in Keras.
+//   keras_curves mnist|cnn WEIGHTS steps N         N steps from the weights in the file: each one's loss
+//   keras_curves mnist|cnn WEIGHTS epochs N ROWS   N epochs on the first ROWS images: loss and accuracy of
+//   each
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+#include "rewind/data/named.h"
+#include "rewind/keras/keras.h"
+#include "rewind/rewind.h"
+
+namespace {
+
+using namespace rw;         // NOLINT: a program of its own
+using namespace rw::keras;  // NOLINT
+
+Model mnist() {
+  const auto x = Input({28, 28});
+  auto y = Reshape({784})(Rescaling(1 / 255.0)(x));
+  y = Dense(100, {.activation = "relu"})(y);
+  y = Dense(100, {.activation = "relu"})(y);
+  return Model(x, Dense(10)(y));
+}
+
+Model cnn() {
+  const auto x = Input({28, 28});
+  auto y = Reshape({28, 28, 1})(Rescaling(1 / 255.0)(x));
+  y = Conv2D(32, 3, {.activation = "relu"})(y);
+  y = Conv2D(64, 3, {.activation = "relu"})(y);
+  y = Flatten()(MaxPooling2D(2)(y));
+  y = Dense(128, {.activation = "relu"})(y);
+  return Model(x, Dense(10)(y));
+}
+
+int run(int argc, char** argv) {
+  if (argc < 5) return 2;
+  const bool small = !std::strcmp(argv[1], "mnist");
+  Model model = small ? mnist() : cnn();
+  const int64_t batch = small ? 100 : 64;
+  model.load_weights(argv[2]);
+  model.compile({.optimizer = Adam(),
+                 .loss = SparseCategoricalCrossentropy({.from_logits = true}),
+                 .metrics = {"accuracy"}});
+  const auto data = data::load_fashion_mnist();
+  const int count = std::atoi(argv[4]);
+  if (!std::strcmp(argv[3], "steps")) {
+    for (int64_t i = 0; i < count; ++i) {
+      const Slice rows(i * batch, (i + 1) * batch);
+      model.reset_metrics();
+      printf("%.9g\n", *model.train_on_batch(data.train_images(rows), data.train_labels(rows)).get("loss"));
+    }
+    return 0;
+  }
+  const Slice rows(0, argc > 5 ? std::atoll(argv[5]) : 60000);
+  const auto history = model.fit(data.train_images(rows), data.train_labels(rows),
+                                 {.batch_size = batch, .epochs = count, .verbose = 0, .shuffle = false});
+  for (const char* name : {"loss", "accuracy"})
+    for (const double v : history[name]) printf("%.9g\n", v);
+  return 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  try {
+    return run(argc, argv);
+  } catch (const std::exception& e) {
+    fprintf(stderr, "%s\n", e.what());
+    return 1;
+  }
+}
