@@ -1,7 +1,12 @@
 # Speed of building, warnings, sanitizers.
+option(REWIND_PCH "Precompiled headers" ON)
 find_program(CCACHE ccache)
 if(CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
   set(CMAKE_CXX_COMPILER_LAUNCHER ${CCACHE})
+  if(REWIND_PCH)
+    set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env CCACHE_SLOPPINESS=pch_defines,time_macros ${CCACHE})
+    add_compile_options(-fpch-preprocess)
+  endif()
 endif()
 find_program(MOLD mold)
 if(MOLD)
@@ -20,3 +25,18 @@ if(REWIND_SANITIZE)
   add_compile_options(-fsanitize=${REWIND_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
   add_link_options(-fsanitize=${REWIND_SANITIZE})
 endif()
+
+# What nearly every file of a target reads is parsed once. The build without oneDNN and LLVM does without, so that a
+# file which does not name what it uses is found.
+function(rewind_precompile target)
+  if(REWIND_PCH)
+    target_precompile_headers(${target} PRIVATE ${ARGN})
+  endif()
+endfunction()
+
+# The same, read from another target that is compiled with the same options.
+function(rewind_reuse_precompiled target other)
+  if(REWIND_PCH)
+    target_precompile_headers(${target} REUSE_FROM ${other})
+  endif()
+endfunction()
