@@ -1,9 +1,10 @@
 #include "rewind/format/atomic_file.h"
 
 #include <fcntl.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <cstring>
 
@@ -18,24 +19,27 @@ std::string folder_of(const std::string& path) {
   return slash == 0 ? "/" : path.substr(0, slash);
 }
 
-mode_t usual_mode() {
-  const mode_t mask = umask(0);
-  umask(mask);
-  return 0666 & ~mask;
+// Makes a file beside `path` that nobody else has, with the rights that new files get (mkstemp's own are
+// narrower).
+int open_beside(const std::string& path, std::string* temporary) {
+  static std::atomic<unsigned> count{0};
+  for (;;) {
+    *temporary = path + ".tmp-" + std::to_string(getpid()) + "-" + std::to_string(count++);
+    const int fd = open(temporary->c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    if (fd >= 0 || errno != EEXIST) return fd;
+  }
 }
 
 }  // namespace
 
 AtomicFile::AtomicFile(std::string path, const char* tag) : path_(std::move(path)), tag_(tag) {
-  temporary_ = path_ + ".tmp-XXXXXX";
-  fd_ = mkostemp(temporary_.data(), O_CLOEXEC);
+  fd_ = open_beside(path_, &temporary_);
   if (fd_ < 0) {
     const int reason = errno;
     temporary_.clear();
     errno = reason;
     fail("a file cannot be made in folder " + folder_of(path_));
   }
-  fchmod(fd_, usual_mode());
 }
 
 AtomicFile::~AtomicFile() {
