@@ -9,6 +9,7 @@
 #include "rewind/kernel/kernel.h"
 #include "rewind/op/table.h"
 #include "rewind/runtime/evaluate.h"
+#include "rewind/runtime/holdings.h"
 #include "rewind/runtime/host_function.h"
 #include "rewind/runtime/kernel_host.h"
 #include "rewind/runtime/list_ops.h"
@@ -27,6 +28,12 @@ struct RuntimeEntry {
   ShareRule share = nullptr;
 };
 
+Value allocate_for(const Op& op, Device& device, DType dtype, Shape shape) {
+  Value value = Value::allocate(device, dtype, std::move(shape));
+  if (value.storage->buffer.bytes() > kListedFrom) name_maker(value.storage.get(), op);
+  return value;
+}
+
 class EagerHost final : public KernelHost {
  public:
   EagerHost(const Op& op, Device& device, std::span<const Value* const> inputs, ValueList& outputs)
@@ -34,7 +41,7 @@ class EagerHost final : public KernelHost {
 
   View allocate_output(int i, Shape shape) override {
     Value& value = outputs_[size_t(i)];
-    value = Value::allocate(device_, value.dtype, std::move(shape));
+    value = allocate_for(op_, device_, value.dtype, std::move(shape));
     return value.view();
   }
   void* scratch(size_t bytes) override {
@@ -148,7 +155,7 @@ ValueList run_eager_on(const Op& op, const Attrs& attrs, std::span<const Value* 
   }
   for (size_t i = 0; i < output_types.size(); ++i) {
     if (shapes[i].fully_known()) {
-      outputs.emplace_back(Value::allocate(device, output_types[i], std::move(shapes[i])));
+      outputs.emplace_back(allocate_for(op, device, output_types[i], std::move(shapes[i])));
     } else {
       Value& open = outputs.emplace_back();
       open.dtype = output_types[i];

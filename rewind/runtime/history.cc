@@ -7,6 +7,7 @@
 
 #include "rewind/base/readable.h"
 #include "rewind/device/memory_budget.h"
+#include "rewind/runtime/holdings.h"
 
 namespace rw {
 namespace {
@@ -37,9 +38,9 @@ bool drop_for(int64_t bytes) {
 
 std::string words() {
   const HistoryStats s = history_stats();
-  if (s.written == 0) return {};
-  return "; of what a tape could make again, " + readable_bytes(s.droppable) + " can still be dropped and " +
-         readable_bytes(s.pinned) + " are in use by this op or others";
+  const std::string held = describe_holdings();
+  return (s.written == 0 ? "" : "; " + readable_bytes(s.droppable) + " can still be dropped") +
+         (held.empty() ? "" : "; what cannot be dropped: " + held);
 }
 
 }  // namespace
@@ -54,23 +55,13 @@ History::History() {
   set_memory_words(words);
 }
 
-const Shape* History::share(const Shape& shape) {
-  if (last_shape_ && *last_shape_ == shape) return last_shape_;
-  size_t hash = size_t(shape.rank());
-  for (const int64_t d : shape) hash = hash * 0x9E3779B97F4A7C15u + size_t(d);
-  const auto [first, last] = shapes_.equal_range(hash);
-  for (auto it = first; it != last; ++it)
-    if (*it->second == shape) return last_shape_ = it->second.get();
-  return last_shape_ = shapes_.emplace(hash, std::make_unique<Shape>(shape))->second.get();
-}
-
 void History::write(const Op& op, const Attrs& attrs, std::span<const Value* const> inputs,
                     std::span<Value> outputs) {
   bool any = false;
   for (const Value& v : outputs) any |= written_down(v);
-  if (!any) return;
-  Recipe& r = *Recipe::allocate(op, attrs, inputs.size(), outputs.size());
-  r.place = next_place_++;
+  if (!any || inputs.size() > 0xFFFF || outputs.size() >= RecipeOutput::kMost) return;
+  Recipe& r = *recipes_.allocate(op, attrs, inputs.size(), outputs.size());
+  r.place = next_place_.fetch_add(1, std::memory_order_relaxed);
   r.start = total_cost_;
   r.cost = float(cost_of(op, inputs, outputs));
   total_cost_ += double(r.cost);
@@ -81,8 +72,6 @@ void History::write(const Op& op, const Attrs& attrs, std::span<const Value* con
     const Value& v = *inputs[i];
     Storage& s = *v.storage;
     RecipeInput& in = *::new (static_cast<void*>(r.inputs() + i)) RecipeInput{};
-    in.shape = share(v.shape);
-    in.dtype = uint8_t(v.dtype);
     in.made = s.recipe != nullptr;
     const void* start = s.buffer.data();
     if (in.made) {
@@ -94,8 +83,9 @@ void History::write(const Op& op, const Attrs& attrs, std::span<const Value* con
     } else {
       in.leaf = Ref<Storage>(&s).release();
     }
-    in.offset = v.movable() ? uint64_t(v.movable_offset())
-                            : uint64_t(static_cast<const char*>(v.data) - static_cast<const char*>(start));
+    const int64_t offset =
+        v.movable() ? v.movable_offset() : static_cast<const char*>(v.data) - static_cast<const char*>(start);
+    in.form = forms_.number_of(v.shape, v.dtype, offset);
   }
   // The backward pass goes back to old values; that says nothing of how history went on.
   if (cursor_ == kForward) {
@@ -110,12 +100,12 @@ void History::write(const Op& op, const Attrs& attrs, std::span<const Value* con
     if (!written_down(outputs[i])) continue;
     Storage& s = *outputs[i].storage;
     RecipeOutput& o = r.outputs()[i];
-    o.shape = share(outputs[i].shape);
-    o.dtype = outputs[i].dtype;
+    o.form = forms_.number_of(outputs[i].shape, outputs[i].dtype, 0);
     o.handle = &s;
     s.recipe = &r;
     s.recipe_output = uint16_t(i);
     ++r.refs;
+    unlist_holding(&s);
     arrive(o, s.buffer.release());
     outputs[i].data = reinterpret_cast<void*>(Value::kMovable);
   }
@@ -183,7 +173,7 @@ void History::leave(RecipeOutput& o) {
 
 void History::free_data(RecipeOutput& o) {
   leave(o);
-  cpu_device().allocator().deallocate(o.data, o.bytes());
+  cpu_device().allocator().deallocate(o.data, bytes_of(o));
   o.data = nullptr;
 }
 
@@ -204,6 +194,7 @@ void History::unpin(RecipeOutput& o) {
 }
 
 void History::handle_gone(RecipeOutput& o) {
+  if (o.fixed == kFixed) unlist_holding(o.handle);
   o.handle = nullptr;
   if (o.lost) --lost_;
   o.lost = false;
@@ -227,9 +218,10 @@ void History::release(Recipe* recipe) {
       if (!in.made) Ref<Storage>::adopt(in.leaf);
       else if (--in.recipe->refs == 0) work.push_back(in.recipe);
     }
-    Recipe::free(r);
+    recipes_.free(r);
     --live_;
   }
+  if (live_ == 0) recipes_.clear();
 }
 
 void History::settle(Storage& storage) {
@@ -238,7 +230,9 @@ void History::settle(Storage& storage) {
   RecipeOutput& o = r->outputs()[storage.recipe_output];
   make(o);
   leave(o);
-  storage.buffer = Buffer::adopt(cpu_device(), o.data, o.bytes());
+  if (o.fixed == kFixed) unlist_holding(&storage);
+  storage.buffer = Buffer::adopt(cpu_device(), o.data, bytes_of(o));
+  list_holding({.storage = &storage, .op = r->op, .dtype = form_of(o).dtype, .shape = form_of(o).shape});
   storage.recipe = nullptr;
   if (r->refs == 1) {
     o.data = nullptr;
@@ -252,7 +246,7 @@ void History::settle(Storage& storage) {
 
 double History::staleness(const RecipeOutput& o, uint32_t place) const {
   const double age = double(clock_ - o.used) + 1;
-  const uint32_t now = std::min(cursor_, next_place_);
+  const uint32_t now = std::min(cursor_, this->place());
   if (place > now) return o.handle ? age : 1e12;  // the backward pass has gone by
   return std::min(age, double(now - place) + 1);
 }
@@ -263,7 +257,7 @@ bool History::drop_one() {
   double again = 0;
   auto consider = [&](RecipeOutput& o, double cost, double missing) {
     if (o.pins) return;
-    const double worth = cost / (double(o.bytes()) * staleness(o, o.recipe().place));
+    const double worth = cost / (double(bytes_of(o)) * staleness(o, o.recipe().place));
     if (worth >= least) return;
     least = worth;
     best = &o;
@@ -332,6 +326,8 @@ void History::forget() {
       loose_.push_back(o);
     } else {
       o->fixed = kFixed;
+      list_holding(
+          {.storage = o->handle, .op = r.op, .dtype = form_of(*o).dtype, .shape = form_of(*o).shape});
       inputs.insert(inputs.end(), r.inputs(), r.inputs() + r.num_inputs);
       r.num_inputs = 0;
     }
@@ -342,8 +338,7 @@ void History::forget() {
   }
   short_ = false;
   if (live_ > 0) return;
-  shapes_.clear();
-  last_shape_ = nullptr;
+  forms_.clear();
   next_place_ = 0;
   total_cost_ = 0;
 }
@@ -356,11 +351,27 @@ uint32_t History::rewind_to(uint32_t place) {
 HistoryStats History::stats() const {
   HistoryStats s = stats_;
   auto add = [&](const RecipeOutput& o) {
-    (o.pins ? s.pinned : s.droppable) += block_bytes(cpu_device(), int64_t(o.bytes()));
+    (o.pins ? s.pinned : s.droppable) += block_bytes(cpu_device(), int64_t(bytes_of(o)));
   };
   for (const Cut& c : cuts_) add(c.recipe->outputs()[0]);
   for (const RecipeOutput* o : loose_) add(*o);
   return s;
+}
+
+std::vector<PinnedValue> History::pinned() const {
+  std::vector<PinnedValue> list;
+  auto add = [&](RecipeOutput& o) {
+    if (o.pins) list.push_back({form_of(o), o.recipe().op});
+  };
+  for (const Cut& c : cuts_) add(c.recipe->outputs()[0]);
+  for (RecipeOutput* o : loose_) add(*o);
+  return list;
+}
+
+std::vector<PinnedValue> history_pinned() {
+  History& h = History::get();
+  const std::lock_guard lock(h.mutex);
+  return h.pinned();
 }
 
 void open_history() { g_tapes.fetch_add(1, std::memory_order_relaxed); }
@@ -372,11 +383,7 @@ void close_history() {
   h.forget();
 }
 
-uint32_t history_place() {
-  History& h = History::get();
-  const std::lock_guard lock(h.mutex);
-  return h.place();
-}
+uint32_t history_place() { return History::get().place(); }
 
 uint32_t rewind_history(uint32_t place) {
   History& h = History::get();

@@ -13,13 +13,13 @@
 // what a backward pass makes (under another tape), that of the pass so far.
 #pragma once
 
-#include <memory>
+#include <atomic>
 #include <mutex>
 #include <string>
-#include <unordered_map>
 #include <vector>
 
 #include "rewind/base/small_vector.h"
+#include "rewind/runtime/history_lock.h"
 #include "rewind/runtime/recipe.h"
 
 namespace rw {
@@ -32,13 +32,19 @@ struct HistoryStats {
   int64_t dropped = 0;    // values dropped for lack of room
 };
 
+// A written down value that ops read right now.
+struct PinnedValue {
+  Form form;
+  const Op* op;
+};
+
 class History {
  public:
   // Values up to this size lie in shared slabs, where dropping one frees nothing for others.
   static constexpr int64_t kSmallest = int64_t{16} << 10;
 
   static History& get();
-  std::recursive_mutex mutex;  // everything below requires it
+  HistoryLock mutex;  // everything below requires it, but place()
 
   // Writes down a call that was just run: its large outputs become movable.
   void write(const Op& op, const Attrs& attrs, std::span<const Value* const> inputs,
@@ -58,9 +64,12 @@ class History {
   // is forgotten.
   void forget();
   uint32_t rewind_to(uint32_t place);
-  uint32_t place() const { return next_place_; }
+  uint32_t place() const { return next_place_.load(std::memory_order_relaxed); }
+  const Form& form_of(const RecipeOutput& o) const { return forms_[o.form]; }
+  size_t bytes_of(const RecipeOutput& o) const { return size_t(forms_[o.form].bytes); }
 
   HistoryStats stats() const;
+  std::vector<PinnedValue> pinned() const;
 
  private:
   struct Cut {
@@ -73,7 +82,6 @@ class History {
   };
 
   History();
-  const Shape* share(const Shape& shape);
   bool is_cut(const Recipe& r) const;
   void arrive(RecipeOutput& o, void* data);  // in memory, on a list
   void leave(RecipeOutput& o);               // off its list
@@ -87,9 +95,9 @@ class History {
   std::vector<RecipeOutput*> loose_;  // other values in memory
   std::vector<uint32_t> cut_places_;  // of all cuts so far, rising
   std::vector<Frame> frames_;
-  std::unordered_multimap<size_t, std::unique_ptr<Shape>> shapes_;
-  const Shape* last_shape_ = nullptr;
-  uint32_t next_place_ = 0;
+  RecipeStore recipes_;
+  Forms forms_;
+  std::atomic<uint32_t> next_place_{0};
   uint32_t cursor_ = ~uint32_t{0};  // where the backward pass is; beyond the end while going forward
   uint32_t clock_ = 0;
   uint32_t random_ = 1;
@@ -110,6 +118,7 @@ uint32_t history_place();
 inline constexpr uint32_t kHistoryForward = ~uint32_t{0};
 uint32_t rewind_history(uint32_t place);
 HistoryStats history_stats();
+std::vector<PinnedValue> history_pinned();
 
 void leave_history(Storage& storage);
 

@@ -2,6 +2,7 @@
 
 #include "rewind/base/error.h"
 #include "rewind/runtime/history.h"
+#include "rewind/runtime/holdings.h"
 #include "rewind/runtime/touch.h"
 
 namespace rw {
@@ -60,8 +61,9 @@ void History::run_again(Recipe& r, const RecipeOutput& wanted) {
   for (size_t i = 0; i < r.num_inputs; ++i) {
     const RecipeInput& in = r.inputs()[i];
     Value& v = values[i];
-    v.dtype = DType(in.dtype);
-    v.shape = *in.shape;
+    const Form& form = forms_[in.form];
+    v.dtype = form.dtype;
+    v.shape = form.shape;
     v.size = v.shape.num_elements();
     char* start = nullptr;
     if (in.made) {
@@ -73,7 +75,7 @@ void History::run_again(Recipe& r, const RecipeOutput& wanted) {
       v.storage = Ref<Storage>(in.leaf);
       start = static_cast<char*>(in.leaf->buffer.data());
     }
-    v.data = start + in.offset;
+    v.data = start + form.offset;
     inputs[i] = &v;
     views[i] = v.view();
   }
@@ -82,8 +84,9 @@ void History::run_again(Recipe& r, const RecipeOutput& wanted) {
   ++stats_.remade;
   for (size_t i = 0; i < r.num_outputs; ++i) {
     RecipeOutput& o = r.outputs()[i];
-    if (o.data || !o.shape || (!o.handle && &o != &wanted)) continue;
-    RW_CHECK(outputs[i].storage->buffer.bytes() == o.bytes());
+    if (o.data || !o.written() || (!o.handle && &o != &wanted)) continue;
+    RW_CHECK(outputs[i].storage->buffer.bytes() == bytes_of(o));
+    unlist_holding(outputs[i].storage.get());
     arrive(o, outputs[i].storage->buffer.release());
   }
 }
@@ -113,7 +116,7 @@ ValueList run_movable(const Op& op, const Attrs& attrs, std::span<const Value* c
     }
     return run_eager_on(op, attrs, inputs, {views.data(), n});
   }
-  const Touched touched(inputs);
+  Touched touched(inputs);
   for (size_t i = 0; i < n; ++i) {
     views[i] = inputs[i]->view();
     if (!inputs[i]->movable()) continue;
@@ -140,6 +143,7 @@ ValueList run_movable(const Op& op, const Attrs& attrs, std::span<const Value* c
     History& h = History::get();
     const std::lock_guard lock(h.mutex);
     h.write(op, attrs, inputs, {outputs.data(), outputs.size()});
+    touched.let_go(h);
   }
   return outputs;
 }

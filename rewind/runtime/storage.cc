@@ -6,6 +6,7 @@
 #include "rewind/base/error.h"
 #include "rewind/op/object.h"
 #include "rewind/runtime/history.h"
+#include "rewind/runtime/holdings.h"
 
 namespace rw {
 
@@ -35,6 +36,7 @@ Ref<Storage> Storage::wrap(Buffer buffer) {
 Storage::~Storage() {
   if (recipe) [[unlikely]]
     leave_history(*this);
+  else if (buffer.bytes() > kListedFrom) unlist_holding(this);
   if (object_type == DType::kString) std::destroy_n(static_cast<std::string*>(buffer.data()), object_count);
   else if (object_type != DType::kInvalid)
     std::destroy_n(static_cast<Ref<Object>*>(buffer.data()), object_count);
@@ -50,6 +52,8 @@ Value Value::allocate(Device& device, DType dtype, Shape shape) {
   value.shape = std::move(shape);
   value.storage = Storage::allocate(device, dtype, value.size);
   value.data = value.storage->buffer.data();
+  if (value.storage->buffer.bytes() > kListedFrom)
+    list_holding({.storage = value.storage.get(), .op = nullptr, .dtype = dtype, .shape = value.shape});
   return value;
 }
 

@@ -38,7 +38,12 @@ Touched::~Touched() {
   if (pinned_.empty()) return;
   History& h = History::get();
   const std::lock_guard lock(h.mutex);
-  for (RecipeOutput* o : pinned_) h.unpin(*o);
+  let_go(h);
+}
+
+void Touched::let_go(History& history) {
+  for (RecipeOutput* o : pinned_) history.unpin(*o);
+  pinned_.clear();
 }
 
 void* settled_data(const Value& value) {

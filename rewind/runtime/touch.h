@@ -8,6 +8,7 @@
 
 namespace rw {
 
+class History;
 struct RecipeOutput;
 
 // While it lives the values are in memory and stay where they are; made again where they were dropped. Any
@@ -20,6 +21,8 @@ class Touched {
   Touched& operator=(const Touched&) = delete;
 
   void* data(size_t i) const { return data_[i]; }
+  // The end of it, for who holds the history's lock already.
+  void let_go(History& history);
 
  private:
   SmallVector<void*, 4> data_;

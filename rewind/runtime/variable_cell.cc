@@ -46,6 +46,17 @@ int64_t variable_bytes() {
   return bytes;
 }
 
+std::vector<VariableHolding> variable_holdings() {
+  AllCells& all = AllCells::get();
+  const std::lock_guard lock(all.mutex);
+  std::vector<VariableHolding> list;
+  for (VariableCell* cell : all.cells) {
+    const std::unique_lock value(cell->mutex, std::try_to_lock);
+    if (value && cell->value.storage) list.push_back({cell->value.storage.get(), cell->name});
+  }
+  return list;
+}
+
 void VariableCell::make_unique() {
   const Storage* s = value.storage.get();
   if (!s || (s->unique() && !s->buffer.foreign() && s->buffer.data() == value.data)) return;

@@ -4,6 +4,7 @@
 
 #include <mutex>
 #include <string>
+#include <vector>
 
 #include "rewind/op/object.h"
 #include "rewind/runtime/storage.h"
@@ -31,5 +32,11 @@ VariableCell& variable_of(const View& handle, std::string_view op_tag);
 
 // What the values of all variables take, but those that are being written right now.
 int64_t variable_bytes();
+// Those values with the names of their variables; the storages are for comparing only.
+struct VariableHolding {
+  const Storage* storage;
+  std::string name;
+};
+std::vector<VariableHolding> variable_holdings();
 
 }  // namespace rw

@@ -63,7 +63,10 @@ Stats stats(std::string_view device) {
 }
 void reset_peak(std::string_view device) { find_device(device).allocator().reset_peak(); }
 void trim(std::string_view device) { find_device(device).allocator().trim(); }
-void set_budget(std::string_view device, int64_t bytes) { set_memory_limit(find_device(device), bytes); }
+void set_budget(std::string_view device, int64_t bytes) {
+  History::get();  // from now on refusals can say what holds the memory
+  set_memory_limit(find_device(device), bytes);
+}
 int64_t budget(std::string_view device) { return memory_limit(find_device(device)); }
 
 }  // namespace memory

@@ -293,6 +293,53 @@ TEST(EagerBudget, WhatDoesNotFitIsRefusedAndTheProgramGoesOn) {
   EXPECT_TRUE(same(free_run.dx, run_chain(50).dx));
 }
 
+TEST(EagerBudget, ARefusalNamesWhatIsPinnedLargestFirst) {
+  Variable w(normal({512, 160}, 5, 1), {.name = "weights"});
+  Variable slot(zeros({128, 160}), {.name = "momentum"});
+  const Tensor table = matmul(normal({160, 160}, 5, 2), normal({160, 160}, 5, 3));
+  const Tensor data = constant(std::vector<float>(32768, 1.0f));
+  const Tensor x = ones({256, 160});
+  const std::vector<float> before = bits(w.read_value());
+  const Budget limit(held_plus(10 * 256 * 160 * 4));
+  GradientTape tape;
+  Tensor h = x;
+  for (int i = 0; i < 30; ++i) h = tanh(matmul(h, table) * 0.01f + reduce_sum(w) * 1e-3f);
+  const std::vector<float> value = bits(h + 0.0f);
+  const int64_t held = memory::stats().current;
+  std::string text;
+  try {
+    concat(std::vector<Tensor>(12, h), 0);
+    FAIL() << "12 blocks do not fit into 10";
+  } catch (const ResourceExhaustedError& e) { text = e.what(); }
+  const size_t weights = text.find("320.00 KiB variable weights:0 float32(512, 160)");
+  const size_t data_at = text.find("128.00 KiB tensor float32(32768,)");
+  const size_t table_at = text.find("112.00 KiB tensor float32(160, 160) of MatMul");
+  const size_t momentum = text.find("80.00 KiB variable momentum:0 float32(128, 160)");
+  EXPECT_NE(text.find("tensor float32(256, 160) of Tanh (in use by this op"), std::string::npos) << text;
+  EXPECT_LT(weights, data_at) << text;
+  EXPECT_LT(data_at, table_at) << text;
+  EXPECT_LT(table_at, momentum) << text;
+  EXPECT_NE(momentum, std::string::npos) << text;
+  // Nothing was harmed: values, variables, the tape, what is held.
+  EXPECT_TRUE(same(value, bits(h + 0.0f)));
+  EXPECT_TRUE(same(before, bits(w.read_value())));
+  EXPECT_LE(memory::stats().current, std::max(held, memory::budget()));
+  EXPECT_FALSE(tape.gradient(reduce_sum(h), w).none());
+}
+
+TEST(EagerBudget, ABudgetBelowWhatIsHeldNamesIt) {
+  const Variable w(zeros({1024, 256}), {.name = "embedding"});
+  try {
+    const Budget limit(64 << 10);
+    FAIL() << "the variable alone takes 1 MiB";
+  } catch (const ResourceExhaustedError& e) {
+    EXPECT_NE(std::string(e.what()).find("1.00 MiB variable embedding:0 float32(1024, 256)"),
+              std::string::npos)
+        << e.what();
+  }
+  EXPECT_EQ(memory::budget(), 0);
+}
+
 TEST(EagerBudget, TheBudgetMayEndWhileValuesAreDropped) {
   const Tensor x = ones({16384});
   std::vector<Tensor> held;

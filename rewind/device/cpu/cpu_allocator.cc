@@ -95,7 +95,8 @@ void CpuAllocator::set_limit(int64_t bytes) {
            drop_values(in_use_.load(std::memory_order_relaxed) - bytes)) {}
     if (in_use_.load(std::memory_order_relaxed) > bytes)
       fail_exhausted("CPU:0", "a budget of " + readable(bytes) + " cannot be kept: tensors hold " +
-                                  readable(now) + " already; free some, or ask for at least as much");
+                                  readable(now) + " already" + memory_words() +
+                                  "; free some, or ask for at least as much");
   }
   limit_set_ = bytes;
   limit_ = bytes > 0 ? std::min(bytes, machine_limit_) : machine_limit_;
