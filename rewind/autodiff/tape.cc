@@ -39,7 +39,7 @@ bool shape_open(const TensorImpl& impl) {
 // Gives a rule its view of one record.
 class TapeGradContext final : public GradContext {
  public:
-  TapeGradContext(const Tape& tape, Tape::Record& record, std::vector<Gradient>& grads,
+  TapeGradContext(const Tape& tape, Tape::Record& record, GradientSums& grads,
                   const std::vector<uint8_t>& needed)
       : tape_(tape),
         inputs_(record.inputs()),
@@ -72,14 +72,14 @@ class TapeGradContext final : public GradContext {
   const Gradient& raw_grad(int i) const override {
     static const Gradient none;
     const int32_t n = outputs_[size_t(i)].number;
-    return n < 0 ? none : grads_[size_t(n)];
+    return n < 0 ? none : std::as_const(grads_)[size_t(n)];
   }
   bool wants(int i) const override {
     const int32_t n = inputs_[size_t(i)].number;
     return n >= 0 && needed_[size_t(n)];
   }
   void set(int i, Gradient gradient) override { result[size_t(i)] = std::move(gradient); }
-  Gradient* sum(int i) override { return wants(i) ? &grads_[size_t(inputs_[size_t(i)].number)] : nullptr; }
+  Gradient* sum(int i) override { return wants(i) ? &grads_.at(size_t(inputs_[size_t(i)].number)) : nullptr; }
 
  private:
   const Tensor& kept(const Tape::Saved& saved, const char* what, int i) const {
@@ -94,13 +94,24 @@ class TapeGradContext final : public GradContext {
 
   const Tape& tape_;
   std::span<const Tape::Saved> inputs_, outputs_;
-  std::vector<Gradient>& grads_;
+  GradientSums& grads_;
   const std::vector<uint8_t>& needed_;
   SmallVector<Tensor, 1> dense_;
 
  public:
   SmallVector<Gradient, 2> result;
 };
+
+void Tape::Record::reserve(size_t values) {
+  if (values <= kFew) return;
+  many_ = static_cast<Saved*>(::operator new(values * sizeof(Saved)));
+  room = uint32_t(values);
+}
+
+void Tape::Record::clear() {
+  std::destroy_n(values(), count);
+  if (room != kFew) ::operator delete(many_);
+}
 
 Tape::Tape(bool persistent, bool watch_accessed_variables)
     : persistent_(persistent), watch_variables_(watch_accessed_variables) {
@@ -112,6 +123,7 @@ Tape::Tape(bool persistent, bool watch_accessed_variables)
 Tape::~Tape() {
   stop();
   records_.clear();
+  steps_.clear();
   leave_history();
 }
 
@@ -136,6 +148,7 @@ void Tape::stop() {
 void Tape::reset() {
   numbers_.clear();
   records_.clear();
+  steps_.clear();
   shapes_.clear();
   shape_numbers_.clear();
   variables_.clear();
@@ -199,52 +212,62 @@ void Tape::record(const Op& op, TensorPointers inputs, const Attrs& attrs, Tenso
 
   Record& r = records_.emplace_back();
   r.op = &op;
-  r.rule = rule;
   if (cpu_memory_limit() > 0) [[unlikely]]
     r.place = history_place();
   r.attrs = attrs;
   r.num_inputs = uint32_t(inputs.size());
-  r.values.reserve(inputs.size() + outputs.size());
+  r.reserve(inputs.size() + outputs.size());
   for (size_t i = 0; i < inputs.size(); ++i) {
     bool keep = keeps(needs.inputs, i) || (needs.last_input && i + 1 == inputs.size());
     if (needs.other) keep = numbers[1 - i] >= 0;
-    r.values.emplace_back(save(*inputs[i], numbers[i], keep));
+    r.add(save(*inputs[i], numbers[i], keep));
   }
   for (size_t i = 0; i < outputs.size(); ++i) {
     const DType dtype = outputs[i].impl()->dtype;
     const int32_t n = carries_gradient(dtype) ? numbers_.add(outputs[i], true) : -1;
     // Zeros like one list of several outputs take the list itself.
     const bool list = dtype == DType::kVariant && outputs.size() > 1;
-    r.values.emplace_back(save(outputs[i], n, list || names_line || keeps(needs.outputs, i)));
+    r.add(save(outputs[i], n, list || names_line || keeps(needs.outputs, i)));
   }
 }
 
-Tape::Record* Tape::add_step(std::span<const Tensor> inputs, std::span<const Tensor> outputs) {
+Tape::Steps* Tape::add_step(std::span<const Tensor> inputs, std::span<const Tensor> outputs) {
   SmallVector<int32_t, 8> numbers(inputs.size());
   bool followed = false;
   for (size_t i = 0; i < inputs.size(); ++i) followed |= (numbers[i] = numbers_.of(inputs[i])) >= 0;
   if (!followed) return nullptr;
   Record& r = records_.emplace_back();
-  r.steps = std::make_unique<Steps>();
   r.num_inputs = uint32_t(inputs.size());
-  r.values.reserve(inputs.size() + outputs.size());
+  r.reserve(inputs.size() + outputs.size());
   if (cpu_memory_limit() > 0) r.place = history_place();
-  for (size_t i = 0; i < inputs.size(); ++i) r.values.emplace_back(save(inputs[i], numbers[i], false));
+  for (size_t i = 0; i < inputs.size(); ++i) r.add(save(inputs[i], numbers[i], false));
   for (size_t i = 0; i < outputs.size(); ++i) {
     const int32_t n = carries_gradient(outputs[i].dtype()) ? numbers_.add(outputs[i], false) : -1;
-    r.values.emplace_back(save(outputs[i], n, false));
+    r.add(save(outputs[i], n, false));
   }
-  return &r;
+  Steps& steps = steps_.emplace_back();
+  steps.record = records_.size() - 1;
+  return &steps;
+}
+
+const Tape::Steps& Tape::steps_of(size_t record) const {
+  size_t low = 0, high = steps_.size();
+  while (high - low > 1) {
+    const size_t middle = (low + high) / 2;
+    (steps_[middle].record <= record ? low : high) = middle;
+  }
+  RW_CHECK(low < steps_.size() && steps_[low].record == record);
+  return steps_[low];
 }
 
 void Tape::record_custom(std::span<const Tensor> inputs, std::span<const Tensor> outputs,
                          const CustomBackward& backward) {
-  if (Record* r = add_step(inputs, outputs)) r->steps->custom = backward;
+  if (Steps* s = add_step(inputs, outputs)) s->custom = backward;
 }
 
 void Tape::record_block(std::span<const Tensor> inputs, std::span<const Tensor> outputs,
                         const BlockBackward& backward) {
-  if (Record* r = add_step(inputs, outputs)) r->steps->block = backward;
+  if (Steps* s = add_step(inputs, outputs)) s->block = backward;
 }
 
 void Tape::fail_without_rule(const Record& r) {
@@ -258,41 +281,46 @@ void Tape::fail_without_rule(const Record& r) {
   }
 }
 
-void Tape::run_backward(Record& r, std::vector<Gradient>& grads, const std::vector<uint8_t>& needed) {
+void Tape::run_backward(size_t number, GradientSums& grads, const std::vector<uint8_t>& needed) {
+  Record& r = records_[number];
   bool any_grad = false;
   bool any_wanted = false;
   for (const Saved& out : r.outputs()) any_grad |= out.number >= 0 && !grads[size_t(out.number)].none();
   for (const Saved& in : r.inputs()) any_wanted |= in.number >= 0 && needed[size_t(in.number)];
   if (!any_grad || !any_wanted) return;
-  auto accumulate = [&](const Saved& in, Gradient g) {
-    if (g.none() || in.number < 0 || !needed[size_t(in.number)]) return;
-    Gradient& sum = grads[size_t(in.number)];
-    sum = add_gradients(std::move(sum), std::move(g));
-  };
+  if (!r.op) return run_steps(number, grads, needed);
+  const GradientRule* rule = find_gradient(*r.op);
+  if (!rule) fail_without_rule(r);
+  TapeGradContext ctx(*this, r, grads, needed);
+  rule->fn(ctx);
+  for (size_t i = 0; i < r.num_inputs; ++i) add(r.inputs()[i], std::move(ctx.result[i]), grads, needed);
+}
+
+void Tape::add(const Saved& in, Gradient&& g, GradientSums& grads, const std::vector<uint8_t>& needed) {
+  if (g.none() || in.number < 0 || !needed[size_t(in.number)]) return;
+  Gradient& sum = grads.at(size_t(in.number));
+  sum = add_gradients(std::move(sum), std::move(g));
+}
+
+void Tape::run_steps(size_t number, GradientSums& grads, const std::vector<uint8_t>& needed) {
+  const Record& r = records_[number];
+  const Steps& steps = steps_of(number);
   SmallVector<Gradient, 2> out;
-  if (r.steps)
-    for (const Saved& o : r.outputs()) out.push_back(o.number >= 0 ? grads[size_t(o.number)] : Gradient());
-  if (r.steps && r.steps->block) {
+  for (const Saved& o : r.outputs()) out.push_back(o.number >= 0 ? grads[size_t(o.number)] : Gradient());
+  if (steps.block) {
     SmallVector<Gradient*, 8> sums;
     for (const Saved& in : r.inputs())
-      sums.push_back(in.number >= 0 && needed[size_t(in.number)] ? &grads[size_t(in.number)] : nullptr);
-    r.steps->block({out.data(), out.size()}, {sums.data(), sums.size()});
+      sums.push_back(in.number >= 0 && needed[size_t(in.number)] ? &grads.at(size_t(in.number)) : nullptr);
+    steps.block({out.data(), out.size()}, {sums.data(), sums.size()});
     return;
   }
-  if (r.steps) {
-    std::vector<Gradient> in = r.steps->custom({out.data(), out.size()});
-    if (in.size() != r.num_inputs) {
-      fail_invalid("custom_gradient",
-                   "the gradient function must return one gradient per input: it returned " +
-                       std::to_string(in.size()) + " for " + std::to_string(r.num_inputs) + " inputs");
-    }
-    for (size_t i = 0; i < in.size(); ++i) accumulate(r.inputs()[i], std::move(in[i]));
-    return;
+  std::vector<Gradient> in = steps.custom({out.data(), out.size()});
+  if (in.size() != r.num_inputs) {
+    fail_invalid("custom_gradient", "the gradient function must return one gradient per input: it returned " +
+                                        std::to_string(in.size()) + " for " + std::to_string(r.num_inputs) +
+                                        " inputs");
   }
-  if (!r.rule) fail_without_rule(r);
-  TapeGradContext ctx(*this, r, grads, needed);
-  r.rule->fn(ctx);
-  for (size_t i = 0; i < r.num_inputs; ++i) accumulate(r.inputs()[i], std::move(ctx.result[i]));
+  for (size_t i = 0; i < in.size(); ++i) add(r.inputs()[i], std::move(in[i]), grads, needed);
 }
 
 std::vector<Gradient> Tape::gradient(std::span<const Tensor> targets, std::span<const Tensor> sources,
@@ -322,14 +350,14 @@ std::vector<Gradient> Tape::gradient(std::span<const Tensor> targets, std::span<
 
   const size_t num_values = size_t(numbers_.count());
   const size_t num_records = records_.size();
-  std::vector<Gradient> grads(num_values);
+  GradientSums grads(num_values);
   std::vector<uint8_t> needed(num_values, 0);
   std::vector<int32_t> source_numbers;
   for (const Tensor& s : sources) {
     source_numbers.push_back(numbers_.of(s));
     if (source_numbers.back() < 0) continue;
     needed[size_t(source_numbers.back())] = 1;
-    if (!sums.empty()) grads[size_t(source_numbers.back())] = sums[source_numbers.size() - 1];
+    if (!sums.empty()) grads.at(size_t(source_numbers.back())) = sums[source_numbers.size() - 1];
   }
   const std::vector<uint8_t> is_source = needed;
   for (size_t i = 0; i < num_records; ++i) {
@@ -344,7 +372,7 @@ std::vector<Gradient> Tape::gradient(std::span<const Tensor> targets, std::span<
     const int32_t n = numbers_.of(targets[i]);
     if (n < 0 || !needed[size_t(n)]) continue;
     const bool given = i < output_gradients.size() && output_gradients[i].defined();
-    Gradient& sum = grads[size_t(n)];
+    Gradient& sum = grads.at(size_t(n));
     sum = add_gradients(std::move(sum), given ? output_gradients[i] : ones_of(targets[i]));
   }
   struct Rewind {
@@ -358,10 +386,12 @@ std::vector<Gradient> Tape::gradient(std::span<const Tensor> targets, std::span<
     Record& r = records_[i];
     if (rewind.on) [[unlikely]]
       rewind_history(r.place);
-    run_backward(r, grads, needed);
+    run_backward(i, grads, needed);
     for (const Saved& out : r.outputs())
-      if (out.number >= 0 && !is_source[size_t(out.number)]) grads[size_t(out.number)] = Gradient();
-    if (!persistent_) records_.pop_back();
+      if (out.number >= 0 && !is_source[size_t(out.number)]) grads.clear(size_t(out.number));
+    if (persistent_) continue;
+    if (!r.op) steps_.pop_back();
+    records_.pop_back();
   }
   if (!persistent_) leave_history();
   std::vector<Gradient> results;

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "rewind/autodiff/gradient.h"
+#include "rewind/autodiff/gradient_sums.h"
 #include "rewind/autodiff/rule.h"
 #include "rewind/autodiff/tensor_numbers.h"
 #include "rewind/base/chunked_vector.h"
@@ -59,26 +60,43 @@ class Tape final : public Recorder {
     uint32_t dtype_number : 8;
     DType dtype() const { return DType(dtype_number); }
   };
-  struct Steps {  // in place of a rule
+  struct Steps {  // in place of an op and its rule
+    size_t record = 0;
     CustomBackward custom;
     BlockBackward block;
   };
   struct Record {
-    const Op* op = nullptr;
-    const GradientRule* rule = nullptr;
+    const Op* op = nullptr;  // nullptr: see steps_
     Attrs attrs;
-    std::unique_ptr<Steps> steps;
     uint32_t place = 0;  // in the history that a memory budget keeps
     uint32_t num_inputs = 0;
-    SmallVector<Saved, 3> values;  // inputs, then outputs
-    std::span<const Saved> inputs() const { return {values.data(), num_inputs}; }
-    std::span<const Saved> outputs() const {
-      return {values.data() + num_inputs, values.size() - num_inputs};
-    }
+    uint32_t count = 0;  // inputs, then outputs
+    uint32_t room = kFew;
+
+    Record() {}
+    ~Record() { clear(); }
+    Record(const Record&) = delete;
+    Record& operator=(const Record&) = delete;
+    void reserve(size_t values);
+    void add(Saved&& saved) { ::new (static_cast<void*>(values() + count++)) Saved(std::move(saved)); }
+    std::span<const Saved> inputs() const { return {values(), num_inputs}; }
+    std::span<const Saved> outputs() const { return {values() + num_inputs, count - num_inputs}; }
+
+   private:
+    static constexpr uint32_t kFew = 3;
+    Saved* values() { return room == kFew ? few_ : many_; }
+    const Saved* values() const { return room == kFew ? few_ : many_; }
+    void clear();
+    union {
+      Saved few_[kFew];
+      Saved* many_;
+    };
   };
 
-  // A record of a step between these; nullptr if the tape follows none of the inputs.
-  Record* add_step(std::span<const Tensor> inputs, std::span<const Tensor> outputs);
+  // A record of a step between these, still without its steps; nullptr if the tape follows none of the
+  // inputs.
+  Steps* add_step(std::span<const Tensor> inputs, std::span<const Tensor> outputs);
+  const Steps& steps_of(size_t record) const;
   [[noreturn]] static void fail_without_rule(const Record& record);
   Saved save(const Tensor& t, int32_t number, bool keep);
   uint32_t shape_number(const Shape& shape);
@@ -86,7 +104,10 @@ class Tape final : public Recorder {
   Tensor shape_tensor(const Saved& saved) const;
   Tensor zeros(const Saved& saved) const;
   void leave_history();
-  void run_backward(Record& record, std::vector<Gradient>& grads, const std::vector<uint8_t>& needed);
+  static void add(const Saved& in, Gradient&& gradient, GradientSums& grads,
+                  const std::vector<uint8_t>& needed);
+  void run_steps(size_t number, GradientSums& grads, const std::vector<uint8_t>& needed);
+  void run_backward(size_t number, GradientSums& grads, const std::vector<uint8_t>& needed);
 
   const bool persistent_;
   const bool watch_variables_;
@@ -95,7 +116,8 @@ class Tape final : public Recorder {
   bool in_history_ = true;  // counted among the tapes that will play it back
   TensorNumbers numbers_;
   ChunkedVector<Record> records_;
-  std::deque<Shape> shapes_;  // references stay while it grows
+  ChunkedVector<Steps, 16> steps_;  // by record, rising
+  std::deque<Shape> shapes_;        // references stay while it grows
   std::unordered_map<size_t, uint32_t> shape_numbers_;
   uint32_t last_shape_ = 0;
   std::vector<Variable> variables_;
