@@ -38,6 +38,29 @@ TEST(CpuAllocator, CountsWhatIsHeldAndItsPeak) {
   EXPECT_LT(a.stats().reserved, 5 << 20);
 }
 
+TEST(CpuAllocator, SmallBlocksTakeLittleMoreThanTheyAreAndGoBackWhole) {
+  CpuAllocator a;
+  std::vector<void*> blocks;
+  for (const size_t bytes : {64, 200, 1000, 5000, 16000}) {
+    blocks.push_back(a.allocate(bytes));
+    a.deallocate(blocks.back(), bytes);
+  }
+  blocks.clear();
+  EXPECT_LE(a.stats().reserved, 20 * 25000);
+  a.trim();
+  EXPECT_EQ(a.stats().reserved, 0);
+  for (int i = 0; i < 1000; ++i) blocks.push_back(a.allocate(1000));
+  EXPECT_LE(double(a.stats().reserved), 2.1 * double(a.stats().in_use));
+  // One block holds its slab, and the others' memory goes.
+  for (int i = 1; i < 1000; ++i) a.deallocate(blocks[size_t(i)], 1000);
+  a.trim();
+  EXPECT_LE(a.stats().reserved, 256 << 10);
+  EXPECT_GT(a.stats().reserved, 0);
+  a.deallocate(blocks[0], 1000);
+  a.trim();
+  EXPECT_EQ(a.stats().reserved, 0);
+}
+
 TEST(CpuAllocator, TooMuchIsAnErrorThatSaysHowMuch) {
   CpuAllocator a;
   try {

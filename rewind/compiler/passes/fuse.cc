@@ -158,9 +158,7 @@ class Grouping {
   bool is_statistic(ValueId u, ValueId v) { return group_at(u) == group_at(v) && is_small_beside(u, v); }
   int heaviest_copy(ValueId v, ValueId leaf) const {
     if (leaf == kManyLeaves) return kHeaviestOfMany;
-    const GraphValue& value = g_.value(v);
-    const int64_t bytes = value.shape.num_elements() * int64_t(size_of(value.dtype));
-    return bytes < kCachedBytes ? kHeaviestCached : kHeaviestCopy;
+    return bytes_of(v) < kCachedBytes ? kHeaviestCached : kHeaviestCopy;
   }
   bool is_small_beside(ValueId u, ValueId v) const {
     return g_.value(u).shape.num_elements() * kRowRatio <= g_.value(v).shape.num_elements();
@@ -246,6 +244,7 @@ class Grouping {
         const Group& g = groups_[size_t(other)];
         if (!g.open || g.region != n.region || !fits(g, n, f) || !reads_well(g, other, n)) continue;
         if (int(g.nodes.size()) >= kMostNodes || g.inputs.size() >= kMostBuffers) continue;
+        if (waits_for_product(g, n)) continue;
         home = home < 0 ? other : merged(home, other);
       }
     }
@@ -262,6 +261,31 @@ class Grouping {
     add_inputs(g, n);
     group_of_[size_t(id)] = home;
     return home;
+  }
+
+  // Whether the group would wait for a product that the node reads and hold more until then than its result
+  // takes: sums of many weight gradients. The node then runs on the product's rows instead.
+  bool waits_for_product(const Group& g, const Node& n) const {
+    const bool late = std::any_of(n.inputs.begin(), n.inputs.end(), [&](ValueId v) {
+      const NodeId maker = g_.value(v).node;
+      return maker > g.nodes.back() && uses_.count[size_t(v)] == 1 && g_.node(maker).op->name == "MatMul";
+    });
+    if (!late) return false;
+    int64_t held = 0, made = 0;
+    for (const ValueId v : g.inputs) {
+      int reads = 0;
+      for (const NodeId id : g.nodes)
+        reads += int(std::count(g_.node(id).inputs.begin(), g_.node(id).inputs.end(), v));
+      if (g_.value(v).node >= 0 && uses_.count[size_t(v)] == reads) held += bytes_of(v);
+    }
+    for (const ValueId v : n.inputs)
+      if (const NodeId maker = g_.value(v).node; std::binary_search(g.nodes.begin(), g.nodes.end(), maker))
+        made += bytes_of(v);
+    return held > made;
+  }
+  int64_t bytes_of(ValueId v) const {
+    const GraphValue& value = g_.value(v);
+    return value.shape.num_elements() * int64_t(size_of(value.dtype));
   }
 
   // `a`, with all of `b` in it where that is possible.

@@ -3,9 +3,11 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <bit>
 #include <cstdlib>
 #include <fstream>
+#include <functional>
 #include <string>
 
 #include "rewind/base/error.h"
@@ -16,8 +18,9 @@ namespace rw {
 namespace {
 
 constexpr size_t kHuge = size_t{2} << 20;  // blocks from here on come from mmap, on huge pages where possible
-constexpr size_t kSlab = size_t{256} << 10;
-constexpr int kKeptPerClass = 64;  // blocks of a class that one thread keeps
+constexpr size_t kSlab = size_t{256} << 10;  // the largest
+constexpr size_t kSlabBlocks = 16;           // of the first slab of a class; each next one is twice as large
+constexpr int kKeptPerClass = 64;            // blocks of a class that one thread keeps
 // Doublings of 64 bytes from which classes are fine, and the first of those.
 constexpr int kFineTop = std::bit_width(CpuAllocator::kFine / CpuAllocator::kAlign) - 1;
 constexpr int kFineClass = 4 + (kFineTop - 2) * 4;
@@ -105,7 +108,8 @@ void CpuAllocator::set_limit(int64_t bytes) {
 
 CpuAllocator::~CpuAllocator() {
   trim();
-  for (void* slab : slabs_) std::free(slab);
+  for (const auto& slabs : slabs_)
+    for (const Slab& slab : slabs) std::free(slab.memory);
 }
 
 void CpuAllocator::count(int64_t bytes) {
@@ -165,8 +169,12 @@ void CpuAllocator::give_shared(void* block, int size_class) noexcept {
 
 void* CpuAllocator::fresh(int size_class) {
   const size_t bytes = class_bytes(size_class);
-  const bool slab = bytes <= kSlab / 16;
-  const size_t wanted = slab ? kSlab : bytes;
+  const bool slab = bytes <= kSlab / kSlabBlocks;
+  size_t wanted = bytes;
+  if (slab) {
+    const std::lock_guard lock(mutex_);
+    wanted = std::min(kSlab, bytes * kSlabBlocks << std::min<size_t>(slabs_[size_t(size_class)].size(), 16));
+  }
   auto room = [&] { return reserved_.load(std::memory_order_relaxed) + int64_t(wanted) <= limit_; };
   if (!room()) trim();
   if (!room()) {
@@ -197,7 +205,7 @@ void* CpuAllocator::fresh(int size_class) {
   reserved_.fetch_add(int64_t(wanted), std::memory_order_relaxed);
   if (slab) {
     const std::lock_guard lock(mutex_);
-    slabs_.push_back(memory);
+    slabs_[size_t(size_class)].push_back({static_cast<char*>(memory), wanted});
     auto& list = shared_[size_t(size_class)];
     for (size_t at = wanted / bytes * bytes; at > bytes; at -= bytes)
       list.push_back(static_cast<char*>(memory) + at - bytes);
@@ -227,13 +235,46 @@ void CpuAllocator::trim() {
   const std::lock_guard lock(mutex_);
   for (int c = 0; c < kClasses; ++c) {
     const size_t bytes = class_bytes(c);
-    if (bytes <= kSlab / 16) continue;  // parts of slabs stay
+    if (bytes <= kSlab / kSlabBlocks) continue;  // parts of slabs
     for (void* block : shared_[size_t(c)]) {
       if (bytes >= kHuge) munmap(block, bytes);
       else std::free(block);
       reserved_.fetch_sub(int64_t(bytes), std::memory_order_relaxed);
     }
     shared_[size_t(c)].clear();
+  }
+  free_slabs();
+}
+
+// Gives back the slabs of which every block is in the shared lists.
+void CpuAllocator::free_slabs() {
+  for (size_t c = 0; c < slabs_.size(); ++c) {
+    std::vector<Slab>& slabs = slabs_[c];
+    std::vector<void*>& blocks = shared_[c];
+    if (slabs.empty() || blocks.empty()) continue;
+    const size_t bytes = class_bytes(int(c));
+    const std::less<const void*> before;
+    std::sort(slabs.begin(), slabs.end(),
+              [&](const Slab& a, const Slab& b) { return before(a.memory, b.memory); });
+    const auto slab_of = [&](const void* block) {
+      const auto next = std::upper_bound(slabs.begin(), slabs.end(), block,
+                                         [&](const void* p, const Slab& s) { return before(p, s.memory); });
+      return size_t(next - slabs.begin()) - 1;
+    };
+    std::vector<size_t> free_blocks(slabs.size(), 0);
+    for (const void* block : blocks) ++free_blocks[slab_of(block)];
+    const auto idle = [&](size_t i) { return free_blocks[i] == slabs[i].bytes / bytes; };
+    std::erase_if(blocks, [&](const void* block) { return idle(slab_of(block)); });
+    size_t kept = 0;
+    for (size_t i = 0; i < slabs.size(); ++i) {
+      if (idle(i)) {
+        reserved_.fetch_sub(int64_t(slabs[i].bytes), std::memory_order_relaxed);
+        std::free(slabs[i].memory);
+      } else {
+        slabs[kept++] = slabs[i];
+      }
+    }
+    slabs.resize(kept);
   }
 }
 

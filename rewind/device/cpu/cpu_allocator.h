@@ -43,6 +43,7 @@ class CpuAllocator final : public Allocator {
   void count(int64_t bytes);
   void* cached(int size_class);  // nullptr when there is none
   void* fresh(int size_class);
+  void free_slabs();
 
   std::atomic<int64_t> in_use_{0};
   std::atomic<int64_t> peak_{0};
@@ -54,7 +55,12 @@ class CpuAllocator final : public Allocator {
   const bool thread_caches_;
   std::mutex mutex_;
   std::array<std::vector<void*>, kClasses> shared_;
-  std::vector<void*> slabs_;
+  // Memory that is cut into small blocks of one class.
+  struct Slab {
+    char* memory;
+    size_t bytes;
+  };
+  std::array<std::vector<Slab>, 48> slabs_;  // by class
 };
 
 }  // namespace rw
