@@ -15,4 +15,7 @@ class SerialScope {
   bool outer_;
 };
 
+// Whether parallel_for would run on its caller here: inside a range, a SerialScope or a team of the user's.
+bool runs_alone();
+
 }  // namespace rw

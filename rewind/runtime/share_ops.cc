@@ -1,5 +1,7 @@
 #include "rewind/runtime/share_ops.h"
 
+#include <cstring>
+
 #include "rewind/op/strided_slice.h"
 #include "rewind/runtime/eager.h"
 
@@ -14,8 +16,7 @@ bool worth_sharing(DType dtype, int64_t size) {
   return size * int64_t(size_of(dtype)) >= kSmallestSharedBytes;
 }
 
-void share(const Value& whole, int64_t offset, Shape&& shape, ValueList& outputs) {
-  Value& part = outputs.emplace_back();
+void share(const Value& whole, int64_t offset, Shape&& shape, Value& part) {
   part.dtype = whole.dtype;
   part.size = shape.num_elements();
   part.shape = std::move(shape);
@@ -58,7 +59,7 @@ bool share_strided_slice(const Op& op, const Attrs& attrs, Inputs in, std::span<
     if (plan.step[k] != 1 && plan.count[k] != 1) return false;
   int64_t offset = 0;
   if (!in_one_piece(x.shape, plan.begin, plan.count, &offset)) return false;
-  share(x, offset, std::move(shapes[0]), outputs);
+  share(x, offset, std::move(shapes[0]), outputs.emplace_back());
   return true;
 }
 
@@ -68,7 +69,7 @@ bool share_slice(const Op&, const Attrs&, Inputs in, std::span<Shape> shapes, Va
   const IntVector count(shapes[0].begin(), shapes[0].end());
   int64_t offset = 0;
   if (!in_one_piece(x.shape, ints_of(*in[1]), count, &offset)) return false;
-  share(x, offset, std::move(shapes[0]), outputs);
+  share(x, offset, std::move(shapes[0]), outputs.emplace_back());
   return true;
 }
 
@@ -83,7 +84,7 @@ bool share_parts(const Value& x, int64_t axis, std::span<Shape> shapes, ValueLis
   int64_t offset = 0;
   for (Shape& s : shapes) {
     const int64_t size = s.num_elements();
-    share(x, offset, std::move(s), outputs);
+    share(x, offset, std::move(s), outputs.emplace_back());
     offset += size;
   }
   return true;
@@ -100,6 +101,35 @@ bool share_split_v(const Op&, const Attrs&, Inputs in, std::span<Shape> shapes, 
 }
 
 }  // namespace
+
+bool take_block(const Value& x, std::span<const int64_t> places, Value* block) {
+  const size_t rank = size_t(x.shape.rank()), n = places.size();
+  if (n > rank || x.movable() || is_host_only(x.dtype)) return false;
+  Device* device = x.device();
+  if (!device || !device->is_host()) return false;
+  int64_t offset = 0, size = 1;
+  for (size_t i = 0; i < rank; ++i) {
+    const int64_t dim = x.shape[int(i)];
+    offset *= dim;
+    if (i >= n) {
+      size *= dim;
+      continue;
+    }
+    const int64_t place = places[i] < 0 ? places[i] + dim : places[i];
+    if (place < 0 || place >= dim) return false;
+    offset += place;
+  }
+  Shape shape(x.shape.dims().subspan(n));
+  if (worth_sharing(x.dtype, size)) {
+    share(x, offset, std::move(shape), *block);
+    return true;
+  }
+  *block = Value::allocate(*device, x.dtype, std::move(shape));
+  const size_t width = size_of(x.dtype);
+  if (size > 0)
+    std::memcpy(block->data, static_cast<const char*>(x.data) + size_t(offset) * width, size_t(size) * width);
+  return true;
+}
 
 void register_share_rules() {
   register_share_rule("StridedSlice", share_strided_slice);

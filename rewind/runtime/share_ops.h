@@ -3,8 +3,17 @@
 // it.
 #pragma once
 
+#include <cstdint>
+#include <span>
+
+#include "rewind/runtime/storage.h"
+
 namespace rw {
 
 void register_share_rules();
+
+// x[places[0], places[1], ...] of a settled value in host memory: what StridedSlice gives, without the op's
+// way. False where that is needed: for a place that is not there, for objects, or for devices.
+bool take_block(const Value& x, std::span<const int64_t> places, Value* block);
 
 }  // namespace rw

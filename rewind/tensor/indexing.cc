@@ -1,8 +1,11 @@
 #include "rewind/tensor/indexing.h"
 
 #include "rewind/base/error.h"
+#include "rewind/runtime/eager.h"
+#include "rewind/runtime/share_ops.h"
 #include "rewind/tensor/apply.h"
 #include "rewind/tensor/tensor_impl.h"
+#include "rewind/tensor/thread_state.h"
 #include "rewind/tensor/variable.h"
 
 namespace rw {
@@ -36,6 +39,17 @@ struct Spec {
 Tensor plus_one(const Tensor& t) {
   const Tensor one = scalar_tensor(int64_t{1}, t.dtype());
   return apply_one(RW_OP("AddV2"), {&t, &one});
+}
+
+// A block of an eager tensor, taken where no listener of this thread has to hear of an op. Undefined where
+// the op is needed.
+Tensor block_of(const Tensor& x, std::span<const int64_t> places) {
+  const ThreadState& state = thread_state();
+  if (state.recorders || state.depth > 0 || state.trace || log_device_placement()) return {};
+  if (!x.defined() || x.impl()->kind != TensorKind::kEager) return {};
+  Value block;
+  if (!take_block(*x.impl(), places, &block)) return {};
+  return make_tensor(std::move(block));
 }
 
 struct SliceInputs {
@@ -118,6 +132,16 @@ Tensor Tensor::index(std::initializer_list<Index> indices) const {
 }
 
 Tensor Tensor::index(std::span<const Index> indices) const {
+  constexpr size_t kMost = 8;
+  int64_t places[kMost];
+  size_t n = 0;
+  for (; n < indices.size() && n < kMost; ++n) {
+    const SliceBound& at = indices[n].slice().begin();
+    if (indices[n].kind() != Index::Kind::kAt || at.tensor().defined()) break;
+    places[n] = at.value();
+  }
+  if (n == indices.size())
+    if (Tensor block = block_of(*this, {places, n}); block.defined()) return block;
   const SliceInputs in = slice_inputs(indices);
   return apply_one(RW_OP("StridedSlice"), {this, &in.begin, &in.end, &in.strides}, in.masks);
 }
@@ -130,6 +154,7 @@ void assign_slice(const Variable& variable, std::initializer_list<Index> indices
 
 // The commonest index; nothing is built that can be kept.
 Tensor Tensor::operator[](int64_t index) const {
+  if (Tensor block = block_of(*this, {&index, 1}); block.defined()) return block;
   static const Attrs kOneRow{{"shrink_axis_mask", 1}};
   static const Tensor kStep = constant(std::vector<int64_t>{1});
   const int64_t next = index + 1;

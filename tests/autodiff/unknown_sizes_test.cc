@@ -171,6 +171,10 @@ TEST(UnknownSizes, Linear) {
   check("cholesky", {spd}, [](Args t) { return linalg::cholesky(t[0]); });
   check("inv", {spd}, [](Args t) { return linalg::inv(t[0]); });
   check("solve", {spd, numbers({3, 2})}, [](Args t) { return linalg::solve(t[0], t[1]); });
+  for (const Shape& shape : {Shape{4, 2}, Shape{2, 4}, Shape{3, 3}})
+    check(
+        "lstsq", {numbers(shape), numbers({shape[0], 3}, 1)},
+        [](Args t) { return linalg::lstsq(t[0], t[1], {.l2_regularizer = 0.01}); }, true);
   check("logdet", {spd}, [](Args t) { return linalg::logdet(t[0]); });
   check("trace", {spd}, [](Args t) { return linalg::trace(t[0]); });
   check("expm", {0.1 * spd}, [](Args t) { return linalg::expm(t[0]); });

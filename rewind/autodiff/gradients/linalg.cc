@@ -74,31 +74,55 @@ Tensor gramian_factor(const Tensor& a, const Tensor& l2, bool of_columns) {
   return cholesky(set_diag(gram, diag_part(gram) + shift));
 }
 
+struct LeastSquaresGrads {
+  Tensor a, b;
+};
+
+// More rows than columns: x = (aᵀa + l2 I)^-1 aᵀ b.
+LeastSquaresGrads least_squares_of_tall(GradContext& g, const Tensor& l2) {
+  const Tensor &a = g.input(0), &b = g.input(1), &x = g.output(0);
+  const Tensor z = cholesky_solve(gramian_factor(a, l2, true), g.grad());
+  const Tensor xz = matmul(x, z, {.adjoint_b = true});
+  LeastSquaresGrads grads;
+  if (g.wants(0)) grads.a = matmul(b, z, {.adjoint_b = true}) - matmul(a, xz + matrix_transpose(xz));
+  if (g.wants(1)) grads.b = matmul(a, z);
+  return grads;
+}
+
+// More columns than rows: x = aᵀ (aaᵀ + l2 I)^-1 b.
+LeastSquaresGrads least_squares_of_wide(GradContext& g, const Tensor& l2) {
+  const Tensor &a = g.input(0), &b = g.input(1);
+  const Tensor factor = gramian_factor(a, l2, false);
+  LeastSquaresGrads grads;
+  grads.b = cholesky_solve(factor, matmul(a, g.grad()));
+  if (!g.wants(0)) return grads;
+  const Tensor y = cholesky_solve(factor, b);
+  const Tensor first = matmul(grads.b, matmul(y, a, {.adjoint_a = true}));
+  const Tensor rest = g.grad() - matmul(a, grads.b, {.adjoint_a = true});
+  grads.a = matmul(y, rest, {.adjoint_b = true}) - first;
+  return grads;
+}
+
 void least_squares(GradContext& g) {
   if (!g.attr<bool>("fast")) fail_unimplemented("lstsq", "there is no gradient for fast = false");
-  const Tensor& a = g.input(0);
-  const Tensor& b = g.input(1);
-  const Shape& shape = g.input_shape(0);
-  if (!shape.has_rank() || shape[shape.rank() - 2] < 0 || shape.back() < 0)
-    fail_unimplemented(
-        "lstsq",
-        "the gradient needs to know which side of the matrix is longer: its shape is " + shape.to_string());
-  if (shape[shape.rank() - 2] >= shape.back()) {
-    const Tensor& x = g.output(0);
-    const Tensor z = cholesky_solve(gramian_factor(a, g.input(2), true), g.grad());
-    const Tensor xz = matmul(x, z, {.adjoint_b = true});
-    if (g.wants(0)) g.set(0, matmul(b, z, {.adjoint_b = true}) - matmul(a, xz + matrix_transpose(xz)));
-    if (g.wants(1)) g.set(1, matmul(a, z));
-    return;
+  const Sizes sizes = input_sizes(g, 0);
+  const Size &rows = sizes[sizes.size() - 2], &columns = sizes.back();
+  const Tensor& l2 = g.input(2);
+  LeastSquaresGrads grads;
+  if (rows.known() && columns.known()) {
+    grads = rows.number() >= columns.number() ? least_squares_of_tall(g, l2) : least_squares_of_wide(g, l2);
+  } else {
+    // Both ways, and the one that holds is chosen when sizes are known. The other one solves a system that is
+    // regular all the same.
+    const Tensor tall = rows.tensor() >= columns.tensor();
+    const Tensor one = apply_one(RW_OP("OnesLike"), {&l2});
+    const LeastSquaresGrads if_tall = least_squares_of_tall(g, where(tall, l2, one));
+    const LeastSquaresGrads if_wide = least_squares_of_wide(g, where(tall, one, l2));
+    if (g.wants(0)) grads.a = where(tall, if_tall.a, if_wide.a);
+    if (g.wants(1)) grads.b = where(tall, if_tall.b, if_wide.b);
   }
-  const Tensor factor = gramian_factor(a, g.input(2), false);
-  const Tensor grad_b = cholesky_solve(factor, matmul(a, g.grad()));
-  if (g.wants(1)) g.set(1, grad_b);
-  if (!g.wants(0)) return;
-  const Tensor y = cholesky_solve(factor, b);
-  const Tensor first = matmul(grad_b, matmul(y, a, {.adjoint_a = true}));
-  const Tensor rest = g.grad() - matmul(a, grad_b, {.adjoint_a = true});
-  g.set(0, matmul(y, rest, {.adjoint_b = true}) - first);
+  for (const int i : {0, 1})
+    if (g.wants(i)) g.set(i, i == 0 ? grads.a : grads.b);
 }
 
 // A[p] = L U, packed in one matrix: dA[p] = L^-T (tril(L^T dL, -1) + triu(dU U^T)) U^-T.

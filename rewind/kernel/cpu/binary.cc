@@ -1,9 +1,11 @@
 // Binary and ternary elementwise kernels: the loops of isa/, and what stands around them where data can be
 // wrong, where elements are strings, or where an attribute is an operand.
+#include <atomic>
 #include <cstring>
 #include <string>
 
 #include "rewind/base/dispatch.h"
+#include "rewind/device/parallel.h"
 #include "rewind/kernel/cpu/broadcast.h"
 #include "rewind/kernel/cpu/elementwise.h"
 
@@ -19,13 +21,17 @@ BinaryLoop loop_for(KernelContext& ctx, DType dtype) {
 // Whether some element of an integer view satisfies the test.
 template <class Test>
 bool any_integer(const View& v, Test test) {
-  bool found = false;
+  std::atomic<bool> found{false};
   dispatch<kIntTypes>(v.dtype, [&]<class T>() {
-    const T* x = v.as<T>();
-    for (int64_t i = 0; i < v.size && !found; i += 4096) {
-      const int64_t end = std::min<int64_t>(v.size, i + 4096);
-      for (int64_t j = i; j < end; ++j) found |= test(x[j]);
-    }
+    parallel_for(v.size, 65536, [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end && !found.load(std::memory_order_relaxed); i += 4096) {
+        const T* x = v.as<T>() + i;
+        const int64_t n = std::min<int64_t>(4096, end - i);
+        T any{};
+        for (int64_t j = 0; j < n; ++j) any |= T(test(x[j]));
+        if (any) found.store(true, std::memory_order_relaxed);
+      }
+    });
   });
   return found;
 }

@@ -6,7 +6,6 @@
 // same for any number of threads.
 #ifdef REWIND_ONEDNN
 #include <algorithm>
-#include <atomic>
 #include <memory>
 #include <mutex>
 #include <unordered_map>
@@ -298,11 +297,11 @@ bool conv_onednn(const ConvArgs& args) {
   };
   const int64_t lanes = std::min<int64_t>(num_threads(), int64_t(pieces.size()));
   char* scratch = aligned(args.ctx, scratch_bytes * size_t(lanes));
-  std::atomic<int64_t> next_lane{0};
-  parallel_for(int64_t(pieces.size()), 1, [&](int64_t begin, int64_t end) {
+  parallel_for(lanes, 1, [&](int64_t first_lane, int64_t last_lane) {
     const OnednnThreads one(1);
-    char* my_scratch = scratch + scratch_bytes * size_t(next_lane.fetch_add(1));
-    for (int64_t i = begin; i < end; ++i) {
+    char* my_scratch = scratch + scratch_bytes * size_t(first_lane);
+    const int64_t count = int64_t(pieces.size());
+    for (int64_t i = count * first_lane / lanes; i < count * last_lane / lanes; ++i) {
       const Piece& p = pieces[size_t(i)];
       const Entry& e = *entries[size_t(i)];
       float* in =

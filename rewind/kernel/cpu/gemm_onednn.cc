@@ -16,6 +16,7 @@
 
 #include "rewind/base/half.h"
 #include "rewind/device/parallel.h"
+#include "rewind/device/serial_scope.h"
 #include "rewind/kernel/cpu/gemm.h"
 #include "rewind/kernel/cpu/onednn.h"
 
@@ -52,7 +53,7 @@ struct Entry {
 
 int threads_here() {
 #ifdef REWIND_OPENMP
-  return omp_in_parallel() ? 1 : num_threads();
+  return runs_alone() ? 1 : num_threads();
 #else
   return 1;
 #endif

@@ -2,6 +2,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "rewind/kernel/cpu/isa/arg_extreme.h"
 #include "rewind/kernel/cpu/isa/gemm_direct.h"
 #include "rewind/kernel/cpu/isa/isa.h"
 
@@ -20,6 +21,7 @@ namespace rw {
   const RandomLoops* random_loops();           \
   const ScatterRow* scatter_rows();            \
   const UpdateRow* update_rows();              \
+  const ArgExtremeLoops* arg_extreme_loops();  \
   }
 RW_DECLARE_ISA(isa_base)
 #ifdef __x86_64__
@@ -80,6 +82,14 @@ const DirectLoops& direct_loops() {
   if (level() == 1) return *isa_v3::direct_loops();
 #endif
   return *isa_base::direct_loops();
+}
+
+const ArgExtremeLoops* arg_extreme_loops() {
+#ifdef __x86_64__
+  if (level() == 2) return isa_v4::arg_extreme_loops();
+  if (level() == 1) return isa_v3::arg_extreme_loops();
+#endif
+  return isa_base::arg_extreme_loops();
 }
 
 const char* isa_name() {

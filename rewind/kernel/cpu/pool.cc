@@ -1,7 +1,6 @@
 // Kernels of the pools. Outputs are made line by line, and gradients are gathered input line by input line,
 // so that every element is summed by one thread in the order of the window's positions.
 #include <algorithm>
-#include <atomic>
 #include <limits>
 
 #include "rewind/base/dispatch.h"
@@ -89,14 +88,14 @@ template <class T>
 void route_by_lines(KernelContext& ctx, const WindowLines& w, const T* in, const T* gradient, T* out) {
   const RouteLoop loop = isa_loops().window->route[int(dtype_of<T>)];
   const int64_t c = w.channels, size = w.out_line_size(), in_size = w.in_line_size();
-  const int64_t lanes = std::min<int64_t>(num_threads(), w.out_lines());
+  const int64_t lines = w.out_lines();
+  const int64_t lanes = std::clamp<int64_t>(lines * size * w.taps() / kGrain, 1, num_threads());
   T* const best = ctx.scratch<T>(size_t(lanes * size));
   int32_t* const taps = ctx.scratch<int32_t>(size_t(lanes * size));
-  std::atomic<int64_t> next_lane{0};
-  for_lines(w.out_lines(), size * w.taps(), [&](int64_t begin, int64_t end) {
-    const int64_t lane = next_lane.fetch_add(1);
+  parallel_for(lanes, 1, [&](int64_t first_lane, int64_t last_lane) {
+    const int64_t lane = first_lane;
     int32_t* const mine = taps + lane * size;
-    for (int64_t line = begin; line < end; ++line) {
+    for (int64_t line = lines * first_lane / lanes; line < lines * last_lane / lanes; ++line) {
       find_taps_of_line(w, line, in, best + lane * size, mine);
       const int64_t image = line / w.y.out, oy = line % w.y.out;
       const int64_t top = oy == 0 ? 0 : oy * w.y.stride - w.y.before;

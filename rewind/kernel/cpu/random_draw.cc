@@ -68,26 +68,45 @@ void truncated(const Philox& state, T* out, int64_t n) {
   parallel_for((groups + kGroups - 1) / kGroups, 4, [&](int64_t begin, int64_t end) {
     alignas(64) uint32_t words[kGroups * 4];
     alignas(64) C numbers[kGroups * kGroup];
+    struct Open {
+      int64_t group, have;
+    } open[kGroups];  // groups that lack numbers
     for (int64_t u = begin; u < end; ++u) {
       const int64_t first = u * kGroups;
       const int64_t count = std::min(kGroups, groups - first);
+      const auto wanted = [&](int64_t group) { return std::min(kGroup, n - group * kGroup); };
+      // Takes what is within the bounds of a block of numbers; whether the group is complete.
+      const auto take = [&](const C* from, int64_t group, int64_t& have) {
+        T* to = out + group * kGroup;
+        for (int64_t i = 0; i < kGroup && have < wanted(group); ++i)
+          if (std::abs(from[i]) < kBound) to[have++] = static_cast<T>(from[i]);
+        return have == wanted(group);
+      };
       loops.words(state.skipped(uint64_t(first) * kStretch), kStretch, words, count);
       numbers_of(words, numbers, count);
+      int64_t left = 0;
       for (int64_t g = 0; g < count; ++g) {
-        T* to = out + (first + g) * kGroup;
-        const int64_t wanted = std::min(kGroup, n - (first + g) * kGroup);
-        int64_t have = 0;
-        C more[kGroup];
         const C* from = numbers + g * kGroup;
-        for (uint64_t block = 1; have < wanted; ++block) {
-          for (int64_t i = 0; i < kGroup && have < wanted; ++i)
-            if (std::abs(from[i]) < kBound) to[have++] = static_cast<T>(from[i]);
-          if (have == wanted) break;
-          uint32_t next[4];
-          loops.words(state.skipped(uint64_t(first + g) * kStretch + block), 1, next, 1);
-          numbers_of(next, more, 1);
-          from = more;
+        const int64_t group = first + g;
+        bool all = wanted(group) == kGroup;
+        for (int64_t i = 0; i < kGroup; ++i) all &= std::abs(from[i]) < kBound;
+        if (all) {
+          for (int64_t i = 0; i < kGroup; ++i) out[group * kGroup + i] = static_cast<T>(from[i]);
+          continue;
         }
+        int64_t have = 0;
+        if (!take(from, group, have)) open[left++] = {group, have};
+      }
+      for (uint64_t block = 1; left > 0; ++block) {
+        for (int64_t k = 0; k < left; ++k)
+          loops.words(state.skipped(uint64_t(open[k].group) * kStretch + block), 1, words + 4 * k, 1);
+        numbers_of(words, numbers, left);
+        int64_t still = 0;
+        for (int64_t k = 0; k < left; ++k) {
+          Open o = open[k];
+          if (!take(numbers + k * kGroup, o.group, o.have)) open[still++] = o;
+        }
+        left = still;
       }
     }
   });

@@ -79,6 +79,44 @@ void scan_columns(const T* x, T* out, int64_t n, int64_t inner, int64_t columns,
   }
 }
 
+// kRows rows side by side: each waits for its own last step only, so the others fill the time. Elements of a
+// row are neighbours, rows are n apart.
+template <class T, class F, int kRows>
+void scan_rows(const T* x, T* out, int64_t n, bool exclusive, bool reverse) {
+  using C = Compute<T>;
+  C acc[kRows];
+  std::fill_n(acc, kRows, F::template start<C>());
+  const int64_t step = reverse ? -1 : 1;
+  int64_t at = reverse ? n - 1 : 0;
+  if (exclusive) {
+    for (int64_t i = 0; i < n; ++i, at += step) {
+#pragma GCC unroll 8
+      for (int r = 0; r < kRows; ++r) {
+        const C v = static_cast<C>(x[r * n + at]);
+        out[r * n + at] = static_cast<T>(acc[r]);
+        acc[r] = F::template step<C>(acc[r], v);
+      }
+    }
+  } else {
+    for (int64_t i = 0; i < n; ++i, at += step) {
+#pragma GCC unroll 8
+      for (int r = 0; r < kRows; ++r) {
+        acc[r] = F::template step<C>(acc[r], static_cast<C>(x[r * n + at]));
+        out[r * n + at] = static_cast<T>(acc[r]);
+      }
+    }
+  }
+}
+
+template <class T, class F>
+void scan_last_axis(const T* x, T* out, int64_t rows, int64_t n, bool exclusive, bool reverse) {
+  constexpr int kTogether = 8;
+  const int64_t whole = rows / kTogether * kTogether;
+  for (int64_t r = 0; r < whole; r += kTogether)
+    scan_rows<T, F, kTogether>(x + r * n, out + r * n, n, exclusive, reverse);
+  for (int64_t r = whole; r < rows; ++r) scan_rows<T, F, 1>(x + r * n, out + r * n, n, exclusive, reverse);
+}
+
 template <class F, DTypeSet kTypes>
 void scan(KernelContext& ctx) {
   const View& x = ctx.in(0);
@@ -95,6 +133,13 @@ void scan(KernelContext& ctx) {
   const int64_t n = x.dim(int(axis));
   const bool known = dispatch<kTypes>(x.dtype, [&]<class T>() {
     if (x.size == 0) return;
+    if (inner == 1) {
+      parallel_for(outer, std::max<int64_t>(1, kGrain / n), [&](int64_t begin, int64_t end) {
+        scan_last_axis<T, F>(x.as<T>() + begin * n, out.as<T>() + begin * n, end - begin, n, exclusive,
+                             reverse);
+      });
+      return;
+    }
     const int64_t chunks = (inner + kChunk - 1) / kChunk;
     const int64_t grain = std::max<int64_t>(1, kGrain / (n * std::min(inner, kChunk)));
     parallel_for(outer * chunks, grain, [&](int64_t begin, int64_t end) {

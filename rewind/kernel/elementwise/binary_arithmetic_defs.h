@@ -2,6 +2,7 @@
 // kernels look first.
 #pragma once
 
+#include "rewind/kernel/elementwise/integer_division.h"
 #include "rewind/kernel/elementwise/visit.h"
 
 namespace rw {
@@ -16,16 +17,16 @@ void visit_binary_arithmetic(Visitor&& v) {
     else return x * y;
   });
   v.template op<kRealTypes>("Div", []<class T>(T x, T y) {
-    if constexpr (is_integer_value<T>) return scalar::integer::trunc_div(x, y);
+    if constexpr (is_integer_value<T>) return scalar::integer::quick_trunc_div(x, y);
     else return x / y;
   });
   v.template op<kFloatTypes>("RealDiv", [](auto x, auto y) { return x / y; });
   v.template op<kRealTypes>("FloorDiv", []<class T>(T x, T y) {
-    if constexpr (is_integer_value<T>) return scalar::integer::floor_div(x, y);
+    if constexpr (is_integer_value<T>) return scalar::integer::quick_floor_div(x, y);
     else return scalar::floor_div(x, y);
   });
   v.template op<kRealTypes>("TruncateDiv", []<class T>(T x, T y) {
-    if constexpr (is_integer_value<T>) return scalar::integer::trunc_div(x, y);
+    if constexpr (is_integer_value<T>) return scalar::integer::quick_trunc_div(x, y);
     else return scalar::trunc(x / y);
   });
   v.template op<kFloatTypes>("DivNoNan", [](auto x, auto y) { return scalar::div_no_nan(x, y); });

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "rewind/base/math/incomplete_slope.h"
+#include "rewind/kernel/elementwise/integer_division.h"
 #include "rewind/kernel/elementwise/visit.h"
 
 namespace rw {
@@ -14,12 +15,12 @@ void visit_binary_special(Visitor&& v) {
     else return scalar::pow(x, y);
   });
   v.template long_op<kRealTypes>("FloorMod", []<class T>(T x, T y) {
-    if constexpr (is_integer_value<T>) return scalar::integer::floor_mod(x, y);
+    if constexpr (is_integer_value<T>) return scalar::integer::quick_floor_mod(x, y);
     else return scalar::floor_mod(x, y);
   });
   v.template long_op<kFloatTypes | set_of(DType::kInt32, DType::kInt64)>(
       "TruncateMod", []<class T>(T x, T y) {
-        if constexpr (is_integer_value<T>) return scalar::integer::trunc_mod(x, y);
+        if constexpr (is_integer_value<T>) return scalar::integer::quick_trunc_mod(x, y);
         else return scalar::trunc_mod(x, y);
       });
   v.alias("Mod", "TruncateMod");
