@@ -96,8 +96,6 @@ CASES = {
     "spatial_dropout_training": (lambda: L.SpatialDropout2D(0.5, seed=5), [IMAGE], TRAINING),
     "gaussian_noise_training": (lambda: L.GaussianNoise(0.2, seed=6), [FLAT], TRAINING),
     "gaussian_dropout_training": (lambda: L.GaussianDropout(0.3, seed=7), [FLAT], TRAINING),
-    "gru_dropout": (lambda: L.GRU(3, dropout=0.4, seed=8), [STEPS], TRAINING),
-    "lstm_dropout": (lambda: L.LSTM(3, dropout=0.4, seed=8), [STEPS], TRAINING),
     "attention_dropout": (lambda: L.MultiHeadAttention(2, 3, dropout=0.4, seed=9), [STEPS, STEPS],
                           {"training": True, "several": True}),
     "batch_normalization": (lambda: L.BatchNormalization(), [FLAT]),

@@ -174,8 +174,6 @@ std::vector<Case> cases() {
       ROW("spatial_dropout_training", SpatialDropout2D(0.5, {.seed = 5}), In{image}, kTraining),
       ROW("gaussian_noise_training", GaussianNoise(0.2, {.seed = 6}), In{flat}, kTraining),
       ROW("gaussian_dropout_training", GaussianDropout(0.3, {.seed = 7}), In{flat}, kTraining),
-      ROW("gru_dropout", GRU(3, {.dropout = 0.4, .seed = 8}), In{steps}, kTraining),
-      ROW("lstm_dropout", LSTM(3, {.dropout = 0.4, .seed = 8}), In{steps}, kTraining),
       ROW("attention_dropout", MultiHeadAttention(2, 3, {.dropout = 0.4, .seed = 9}), (In{steps, steps}),
           kTraining),
       ROW("batch_normalization", BatchNormalization(), In{flat}),
