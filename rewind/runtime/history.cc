@@ -87,7 +87,8 @@ void History::write(const Op& op, const Attrs& attrs, std::span<const Value* con
         v.movable() ? v.movable_offset() : static_cast<const char*>(v.data) - static_cast<const char*>(start);
     in.form = forms_.number_of(v.shape, v.dtype, offset);
   }
-  // The backward pass goes back to old values; that says nothing of how history went on.
+  // The backward pass goes back to old values; that says nothing of how history
+  // went on.
   if (cursor_ == kForward) {
     note_uses(r);
     if (outputs.size() == 1) cut_places_.push_back(r.place);
@@ -111,7 +112,8 @@ void History::write(const Op& op, const Attrs& attrs, std::span<const Value* con
   }
 }
 
-// What the call read spans the places from there to here: values born in between are no cuts.
+// What the call read spans the places from there to here: values born in
+// between are no cuts.
 void History::note_uses(const Recipe& recipe) {
   auto& r = const_cast<Recipe&>(recipe);
   uint32_t oldest = r.place;
@@ -126,9 +128,13 @@ void History::note_uses(const Recipe& recipe) {
     cuts_.pop_back();
     old.in_cuts = false;
     old.was_cut = r.place - old.place > kLongAgo;
+    if (!o.data) {  // it is in the file
+      if (!wanted_later(o)) erase_copy(o);
+      continue;
+    }
     o.slot = int32_t(loose_.size());
     loose_.push_back(&o);
-    if (!o.pins && !wanted_later(o)) free_data(o);
+    if (!o.pins && !wanted_later(o)) discard(o);
   }
 }
 
@@ -142,6 +148,7 @@ void History::arrive(RecipeOutput& o, void* data) {
   if (o.lost) --lost_;
   o.lost = false;
   Recipe& r = o.recipe();
+  if (r.in_cuts) return;
   if (is_cut(r)) {
     auto at = cuts_.end();
     if (!cuts_.empty() && cuts_.back().place > r.place)
@@ -177,6 +184,47 @@ void History::free_data(RecipeOutput& o) {
   o.data = nullptr;
 }
 
+void History::discard(RecipeOutput& o) {
+  if (o.data) free_data(o);
+  if (o.filed) erase_copy(o);
+}
+
+void History::erase_copy(RecipeOutput& o) {
+  const auto it = filed_.find(&o);
+  spill.erase(it->second, bytes_of(o));
+  filed_.erase(it);
+  o.filed = 0;
+  if (!o.data) leave(o);
+}
+
+// A cut stays on the list of cuts: what comes after it can be made from there.
+bool History::spill_out(RecipeOutput& o) {
+  const size_t bytes = bytes_of(o);
+  if (!o.filed) {
+    const int64_t at = spill.write(o.data, bytes);
+    if (at < 0) return false;
+    filed_.emplace(&o, at);
+    o.filed = 1;
+  }
+  if (!o.recipe().in_cuts) leave(o);
+  cpu_device().allocator().deallocate(o.data, bytes);
+  o.data = nullptr;
+  return true;
+}
+
+bool History::read_back(RecipeOutput& o) {
+  const size_t bytes = bytes_of(o);
+  void* data = cpu_device().allocator().allocate(bytes);
+  if (!spill.read(filed_.at(&o), data, bytes)) {
+    cpu_device().allocator().deallocate(data, bytes);
+    erase_copy(o);
+    return false;
+  }
+  ++stats_.read_back;
+  arrive(o, data);
+  return true;
+}
+
 bool History::wanted_later(const RecipeOutput& o) const {
   const Recipe& r = const_cast<RecipeOutput&>(o).recipe();
   return o.handle || o.fixed || (short_ && (r.in_cuts || r.was_cut));
@@ -189,7 +237,7 @@ void History::pin(RecipeOutput& o) {
 }
 
 void History::unpin(RecipeOutput& o) {
-  if (--o.pins == 0 && o.data && !wanted_later(o)) free_data(o);
+  if (--o.pins == 0 && !wanted_later(o)) discard(o);
   release(&o.recipe());
 }
 
@@ -198,7 +246,7 @@ void History::handle_gone(RecipeOutput& o) {
   o.handle = nullptr;
   if (o.lost) --lost_;
   o.lost = false;
-  if (o.data && o.pins == 0 && !wanted_later(o)) free_data(o);
+  if (o.pins == 0 && !wanted_later(o)) discard(o);
 }
 
 // Chains are deep: no recursion.
@@ -211,7 +259,7 @@ void History::release(Recipe* recipe) {
     for (size_t i = 0; i < r->num_outputs; ++i) {
       RecipeOutput& o = r->outputs()[i];
       if (o.fixed == kOfStorage) Ref<Storage>::adopt(o.handle);
-      else if (o.data) free_data(o);
+      else discard(o);
     }
     for (size_t i = 0; i < r->num_inputs; ++i) {
       RecipeInput& in = r->inputs()[i];
@@ -229,6 +277,7 @@ void History::settle(Storage& storage) {
   if (!r) return;
   RecipeOutput& o = r->outputs()[storage.recipe_output];
   make(o);
+  if (o.filed) erase_copy(o);
   leave(o);
   if (o.fixed == kFixed) unlist_holding(&storage);
   storage.buffer = Buffer::adopt(cpu_device(), o.data, bytes_of(o));
@@ -255,16 +304,31 @@ bool History::drop_one() {
   RecipeOutput* best = nullptr;
   double least = std::numeric_limits<double>::infinity();
   double again = 0;
+  bool to_file = false;
+  const uint32_t now = std::min(cursor_, place());
   auto consider = [&](RecipeOutput& o, double cost, double missing) {
     if (o.pins) return;
-    const double worth = cost / (double(bytes_of(o)) * staleness(o, o.recipe().place));
+    const size_t bytes = bytes_of(o);
+    const uint32_t place = o.recipe().place;
+    bool file = false;
+    if (spill.on() && (o.handle || place <= now) && (o.filed || spill.fits(bytes))) {
+      const double io = spill.read_cost(bytes) + (o.filed ? 0 : spill.write_cost(bytes));
+      if (io < cost) {
+        file = true;
+        cost = io;
+        missing = spill.read_cost(bytes);
+      }
+    }
+    const double worth = cost / (double(bytes) * staleness(o, place));
     if (worth >= least) return;
     least = worth;
     best = &o;
     again = missing;
+    to_file = file;
   };
   auto consider_cut = [&](size_t i) {
     Recipe& r = *cuts_[i].recipe;
+    if (!r.outputs()[0].data) return;
     const double from = i == 0 ? 0 : cuts_[i - 1].recipe->end();
     const double to = i + 1 == cuts_.size() ? r.end() : cuts_[i + 1].recipe->start;
     consider(r.outputs()[0], to - from, r.end() - from);
@@ -297,8 +361,9 @@ bool History::drop_one() {
     for (size_t i = 0; i < loose_.size(); ++i) consider_loose(i);
   }
   if (!best) return false;
+  if (to_file && !spill_out(*best)) return drop_one();  // the disk is full: without the file then
   best->recipe().missing = float(again);
-  free_data(*best);
+  if (best->data) discard(*best);
   best->lost = best->handle != nullptr;
   lost_ += best->lost;
   short_ = true;
@@ -319,6 +384,8 @@ void History::forget() {
     Recipe& r = o->recipe();
     o->slot = -1;
     r.in_cuts = false;
+    if (o->filed) erase_copy(*o);
+    if (!o->data) continue;
     if (!o->handle && o->pins == 0) {
       free_data(*o);
     } else if (!o->handle || r.num_outputs > 1) {
@@ -350,7 +417,9 @@ uint32_t History::rewind_to(uint32_t place) {
 
 HistoryStats History::stats() const {
   HistoryStats s = stats_;
+  s.spilled = spill.used();
   auto add = [&](const RecipeOutput& o) {
+    if (!o.data) return;
     (o.pins ? s.pinned : s.droppable) += block_bytes(cpu_device(), int64_t(bytes_of(o)));
   };
   for (const Cut& c : cuts_) add(c.recipe->outputs()[0]);

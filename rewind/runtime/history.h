@@ -1,26 +1,32 @@
-// What was computed under tapes while a memory budget is set: recipes in the order of execution, and which of
-// their values are in memory. When the allocator has no room, the history drops the values that are cheapest
-// to make again and will be wanted last; touching one makes it again (runtime/touch.h).
+// What was computed under tapes while a memory budget is set: recipes in the
+// order of execution, and which of their values are in memory. When the
+// allocator has no room, the history drops the values that are cheapest to make
+// again and will be wanted last; touching one makes it again (runtime/touch.h).
 //
-// Which value is dropped. A tape is played backwards, so a value is wanted the later the further it lies
-// behind the current place. The history drops the value with the least
+// Which value is dropped. A tape is played backwards, so a value is wanted the
+// later the further it lies behind the current place. The history drops the
+// value with the least
 //     cost of making it again / (bytes * distance to the current place).
-// For a *cut*, a value through which alone the history goes on (as a chain's state), the cost is that of
-// everything between the neighbouring cuts in memory: dropping it makes one gap of two. So kept cuts lie the
-// closer the nearer they are to the current place, by equal ratios; while the backward pass fills a gap it
-// places cuts in it by the same rule. That is within some percent of the optimal (binomial) schedule, and
-// needs no knowledge of the length. For other values it is their own cost and that of missing inputs; for
+// For a *cut*, a value through which alone the history goes on (as a chain's
+// state), the cost is that of everything between the neighbouring cuts in
+// memory: dropping it makes one gap of two. So kept cuts lie the closer the
+// nearer they are to the current place, by equal ratios; while the backward
+// pass fills a gap it places cuts in it by the same rule. That is within some
+// percent of the optimal (binomial) schedule, and needs no knowledge of the
+// length. For other values it is their own cost and that of missing inputs; for
 // what a backward pass makes (under another tape), that of the pass so far.
 #pragma once
 
 #include <atomic>
 #include <mutex>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "rewind/base/small_vector.h"
 #include "rewind/runtime/history_lock.h"
 #include "rewind/runtime/recipe.h"
+#include "rewind/runtime/spill_file.h"
 
 namespace rw {
 
@@ -30,6 +36,8 @@ struct HistoryStats {
   int64_t written = 0;    // calls written down since the start
   int64_t remade = 0;     // calls run again
   int64_t dropped = 0;    // values dropped for lack of room
+  int64_t spilled = 0;    // bytes in the file now
+  int64_t read_back = 0;  // values read from it since the start
 };
 
 // A written down value that ops read right now.
@@ -40,7 +48,8 @@ struct PinnedValue {
 
 class History {
  public:
-  // Values up to this size lie in shared slabs, where dropping one frees nothing for others.
+  // Values up to this size lie in shared slabs, where dropping one frees
+  // nothing for others.
   static constexpr int64_t kSmallest = int64_t{16} << 10;
 
   static History& get();
@@ -52,16 +61,21 @@ class History {
 
   void pin(RecipeOutput& o);
   void unpin(RecipeOutput& o);
-  // Makes the value again if it is dropped, with everything it needs; iteratively.
+  // Makes the value again if it is dropped, with everything it needs;
+  // iteratively.
   void make(RecipeOutput& wanted);
-  // Gives the value to the storage for good: it is never dropped from now on. It must be in memory.
+  // Gives the value to the storage for good: it is never dropped from now on.
+  // It must be in memory.
   void settle(Storage& storage);
   void release(Recipe* recipe);
   void handle_gone(RecipeOutput& o);
 
   bool drop_one();
-  // No tape will play history back any more: if what tensors hold is in memory it stays there, and the rest
-  // is forgotten.
+  // Where values may go that are cheaper to read than to make again; off until
+  // it is opened.
+  SpillFile spill;
+  // No tape will play history back any more: if what tensors hold is in memory
+  // it stays there, and the rest is forgotten.
   void forget();
   uint32_t rewind_to(uint32_t place);
   uint32_t place() const { return next_place_.load(std::memory_order_relaxed); }
@@ -86,14 +100,19 @@ class History {
   void arrive(RecipeOutput& o, void* data);  // in memory, on a list
   void leave(RecipeOutput& o);               // off its list
   void free_data(RecipeOutput& o);
+  void discard(RecipeOutput& o);  // also the copy in the file
+  bool spill_out(RecipeOutput& o);
+  bool read_back(RecipeOutput& o);
+  void erase_copy(RecipeOutput& o);
   bool wanted_later(const RecipeOutput& o) const;
   void note_uses(const Recipe& r);
   void run_again(Recipe& r, const RecipeOutput& wanted);
   double staleness(const RecipeOutput& o, uint32_t place) const;
 
-  std::vector<Cut> cuts_;             // in memory, by place
-  std::vector<RecipeOutput*> loose_;  // other values in memory
-  std::vector<uint32_t> cut_places_;  // of all cuts so far, rising
+  std::vector<Cut> cuts_;                                   // in memory or in the file, by place
+  std::vector<RecipeOutput*> loose_;                        // other values in memory
+  std::vector<uint32_t> cut_places_;                        // of all cuts so far, rising
+  std::unordered_map<const RecipeOutput*, int64_t> filed_;  // where the copies lie
   std::vector<Frame> frames_;
   RecipeStore recipes_;
   Forms forms_;
@@ -103,7 +122,8 @@ class History {
   uint32_t random_ = 1;
   double total_cost_ = 0;
   double rewind_start_ = 0;  // total_cost_ when the backward pass began
-  bool short_ = false;       // something was dropped: cuts that only recipes want are worth keeping
+  bool short_ = false;       // something was dropped: cuts that only recipes want are
+                             // worth keeping
   int64_t live_ = 0;         // recipes
   int64_t lost_ = 0;         // values that tensors hold and that are not in memory
   HistoryStats stats_;
@@ -114,7 +134,8 @@ void open_history();
 void close_history();
 // The place of what is written next, for a tape to come back to.
 uint32_t history_place();
-// A backward pass is at this place, or (kHistoryForward) history goes on. Returns what held before.
+// A backward pass is at this place, or (kHistoryForward) history goes on.
+// Returns what held before.
 inline constexpr uint32_t kHistoryForward = ~uint32_t{0};
 uint32_t rewind_history(uint32_t place);
 HistoryStats history_stats();

@@ -7,8 +7,9 @@
 
 namespace rw {
 
-// Depth first with a stack of its own: a frame waits for the oldest input that is missing. What was made for
-// a frame is pinned until the frame has run, so that making the others does not drop it again.
+// Depth first with a stack of its own: a frame waits for the oldest input that
+// is missing. What was made for a frame is pinned until the frame has run, so
+// that making the others does not drop it again.
 void History::make(RecipeOutput& wanted) {
   if (wanted.data) return;
   std::vector<Frame> frames = std::move(frames_);
@@ -17,8 +18,9 @@ void History::make(RecipeOutput& wanted) {
     while (!frames.empty()) {
       Frame& f = frames.back();
       Recipe& r = f.wanted->recipe();
+      if (f.wanted->filed && !read_back(*f.wanted)) continue;
       RecipeOutput* first = nullptr;
-      for (size_t i = 0; i < r.num_inputs; ++i) {
+      for (size_t i = 0; i < r.num_inputs && !f.wanted->data; ++i) {
         const RecipeInput& in = r.inputs()[i];
         if (!in.made) continue;
         RecipeOutput& o = in.recipe->outputs()[in.output];
@@ -28,7 +30,7 @@ void History::make(RecipeOutput& wanted) {
         frames.push_back({first, {}});
         continue;
       }
-      run_again(r, *f.wanted);
+      if (!f.wanted->data) run_again(r, *f.wanted);
       RecipeOutput* done = f.wanted;
       const SmallVector<RecipeOutput*, 2> pinned = std::move(f.pinned);
       frames.pop_back();

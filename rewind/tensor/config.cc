@@ -1,7 +1,9 @@
 #include "rewind/tensor/config.h"
 
 #include <algorithm>
+#include <mutex>
 
+#include "rewind/base/error.h"
 #include "rewind/device/device.h"
 #include "rewind/device/memory_budget.h"
 #include "rewind/device/parallel.h"
@@ -59,6 +61,8 @@ Stats stats(std::string_view device) {
       std::max<int64_t>(0, stats.current - stats.variables - stats.droppable - stats.pinned - stats.frames);
   stats.remembered = history.written;
   stats.remade = history.remade;
+  stats.spilled = history.spilled;
+  stats.read_back = history.read_back;
   return stats;
 }
 void reset_peak(std::string_view device) { find_device(device).allocator().reset_peak(); }
@@ -66,6 +70,14 @@ void trim(std::string_view device) { find_device(device).allocator().trim(); }
 void set_budget(std::string_view device, int64_t bytes) {
   History::get();  // from now on refusals can say what holds the memory
   set_memory_limit(find_device(device), bytes);
+}
+void set_spill(std::string_view device, const SpillOptions& options) {
+  const Device& d = find_device(device);
+  if (!d.is_host()) fail_unimplemented("set_spill", "values of " + d.name() + " do not go to files");
+  History& history = History::get();
+  const std::lock_guard lock(history.mutex);
+  if (options.path.empty()) history.spill.close();
+  else history.spill.open(options.path, options.bytes, options.bytes_per_second);
 }
 int64_t budget(std::string_view device) { return memory_limit(find_device(device)); }
 

@@ -57,6 +57,9 @@ struct Stats {
   // Eager calls under tapes while a budget was set, since the start.
   int64_t remembered = 0;  // written down, so that results could be dropped
   int64_t remade = 0;      // run again
+  // Results under tapes in the file of set_spill.
+  int64_t spilled = 0;    // bytes that are there now
+  int64_t read_back = 0;  // results read from it since the start
 };
 Stats stats(std::string_view device = "CPU:0");
 void reset_peak(std::string_view device = "CPU:0");
@@ -67,6 +70,16 @@ void trim(std::string_view device = "CPU:0");
 // ResourceExhaustedError when tensors hold more already.
 void set_budget(std::string_view device, int64_t bytes);
 int64_t budget(std::string_view device = "CPU:0");
+
+struct SpillOptions {
+  std::string path;               // a folder for the file, which has no name; empty: no spilling
+  int64_t bytes = 0;              // the most it may take; 0: as much as the disk has
+  double bytes_per_second = 1e9;  // what the disk is good for, in each direction
+};
+// A third choice under a budget, off by default: eager results under tapes go to a file where that is faster
+// than to make them again. A disk that is full or fails costs time, never a value. Throws NotFoundError,
+// FailedPreconditionError or ResourceExhaustedError when there can be no file.
+void set_spill(std::string_view device, const SpillOptions& options);
 }  // namespace memory
 
 // 256_MiB
