@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cmath>
 
 #include "rewind/base/error.h"
 #include "rewind/tensor/apply.h"
@@ -54,6 +55,14 @@ class SGDRule : public UpdateRule {
   bool nesterov_;
 };
 
+// TensorFlow's op takes a moment's share of a new gradient as 1 - beta in the variable's type, Keras rounds
+// the real number: for 0.999 in float32 they are 1.3e-5 apart, and so are the moments. How many times larger
+// the op's moment is.
+double moment_scale(double beta, DType dtype) {
+  if (dtype != DType::kFloat32) return 1.0;
+  return double(1.0f - float(beta)) / double(float(1.0 - beta));
+}
+
 class AdamRule : public UpdateRule {
  public:
   AdamRule(std::string name, const AdamOptions& o) : name_(std::move(name)), o_(o) {}
@@ -70,10 +79,12 @@ class AdamRule : public UpdateRule {
     const Tensor power_1 = step.power(o_.beta_1, dtype);
     const Tensor power_2 = step.power(o_.beta_2, dtype);
     if (!g.slices()) {
-      if (o_.amsgrad)
-        resource_apply_adam_with_amsgrad(
-            w, m, v, slots[2], {power_1, power_2, lr, o_.beta_1, o_.beta_2, o_.epsilon}, g.tensor());
-      else resource_apply_adam(w, m, v, {power_1, power_2, lr, o_.beta_1, o_.beta_2, o_.epsilon}, g.tensor());
+      // rate m / (sqrt(v) + epsilon) with Keras' moments.
+      const double root = std::sqrt(moment_scale(o_.beta_2, dtype));
+      const Tensor rate = lr * (root / moment_scale(o_.beta_1, dtype));
+      const AdamStep how{power_1, power_2, rate, o_.beta_1, o_.beta_2, o_.epsilon * root};
+      if (o_.amsgrad) resource_apply_adam_with_amsgrad(w, m, v, slots[2], how, g.tensor());
+      else resource_apply_adam(w, m, v, how, g.tensor());
       return;
     }
     const Tensor m1 = m + (g.tensor() - m) * (1.0 - o_.beta_1);

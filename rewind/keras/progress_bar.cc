@@ -150,7 +150,7 @@ void ProgressBar::draw(int64_t current, const Logs* logs, bool last) {
   std::ostream& out = *o_.output;
   out << '\r' << line.text();
   for (int i = line.columns(); i < width_; ++i) out << ' ';
-  if (last) out << '\n';
+  if (last) out << "\x1b[K\n";  // the terminal may have written behind the line: ^C
   out << std::flush;
   width_ = line.columns();
   last_drawn_ = now;

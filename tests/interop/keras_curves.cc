@@ -1,6 +1,8 @@
 // The networks of examples/mnist.cc and examples/cnn.cc on Fashion-MNIST, for check_keras_curves.py, which
 // trains the same in Keras.
-//   keras_curves mnist|cnn WEIGHTS steps N         N steps from the weights in the file: each one's loss
+//   keras_curves mnist|cnn WEIGHTS steps|steps64 N  N steps from the weights in the file, in float32 or
+//   float64: each
+//                                                  one's loss
 //   keras_curves mnist|cnn WEIGHTS epochs N ROWS   N epochs on the first ROWS images: loss and accuracy of
 //   each
 #include <cstdio>
@@ -36,16 +38,19 @@ Model cnn() {
 
 int run(int argc, char** argv) {
   if (argc < 5) return 2;
-  const bool small = !std::strcmp(argv[1], "mnist");
+  const bool small = !std::strcmp(argv[1], "mnist"), wide = !std::strcmp(argv[3], "steps64");
+  if (wide) set_dtype_policy("float64");
   Model model = small ? mnist() : cnn();
   const int64_t batch = small ? 100 : 64;
   model.load_weights(argv[2]);
-  model.compile({.optimizer = Adam(),
-                 .loss = SparseCategoricalCrossentropy({.from_logits = true}),
-                 .metrics = {"accuracy"}});
+  // 2^-10 is the same number in both types.
+  model.compile(
+      {.optimizer = Adam({.learning_rate = wide ? 0x1p-10 : 1e-3}),
+       .loss = SparseCategoricalCrossentropy({.from_logits = true, .dtype = wide ? float64 : float32}),
+       .metrics = {"accuracy"}});
   const auto data = data::load_fashion_mnist();
   const int count = std::atoi(argv[4]);
-  if (!std::strcmp(argv[3], "steps")) {
+  if (std::strcmp(argv[3], "epochs") != 0) {
     for (int64_t i = 0; i < count; ++i) {
       const Slice rows(i * batch, (i + 1) * batch);
       model.reset_metrics();

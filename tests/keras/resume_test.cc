@@ -155,6 +155,30 @@ TEST_F(Resume, FitOnADatasetGoesOnFromAnyStep) {
   }
 }
 
+// Dropout's masks are drawn again where a budget asks for it, and are the same.
+TEST_F(Resume, ABudgetGivesTheSameRun) {
+  const Tensor wide = random::stateless_normal({512, 32}, constant({5, 6}));
+  const Tensor target = reduce_sum(wide, 1, true);
+  auto trained = [&](int64_t budget) {
+    SetUp();
+    auto model = keras::Sequential({keras::Input({32})});
+    for (int i = 0; i < 6; ++i) {
+      model.add(keras::Dense(128, {.activation = "gelu"}));
+      model.add(keras::Dropout(0.2));
+    }
+    model.add(keras::Dense(1));
+    model.compile({.optimizer = "adam", .loss = "mse", .memory_budget = budget});
+    memory::reset_peak();
+    model.fit(wide, target, {.batch_size = 512, .epochs = 4, .verbose = 0});
+    return std::pair(values(model), memory::stats().peak);
+  };
+  const auto [free, peak] = trained(0);
+  const int64_t budget = peak * 3 / 4;
+  const auto [tight, less] = trained(budget);
+  EXPECT_EQ(tight, free);
+  EXPECT_LE(less, budget);
+}
+
 TEST_F(Resume, EagerStepsToo) {
   const keras::FitOptions options{.batch_size = 10, .epochs = 2, .verbose = 0};
   auto whole = compiled(true);

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <csignal>
 
 #include "rewind/data/dataset.h"
 #include "rewind/keras/keras.h"
@@ -176,6 +177,52 @@ TEST_F(KerasTraining, EarlyStoppingStops) {
                                   .callbacks = {keras::EarlyStopping({.monitor = "loss", .patience = 2})},
                                   .shuffle = false});
   EXPECT_EQ(history.epoch.size(), 3u);
+}
+
+// Ctrl-C: the step at hand ends, callbacks run, fit returns; validation is left too.
+TEST_F(KerasTraining, CtrlCEndsTrainingAfterTheStep) {
+  struct Interrupt : keras::Callback {
+    explicit Interrupt(bool in_validation) : in_validation(in_validation) {}
+    void on_train_batch_begin(int64_t batch, keras::Logs&) override {
+      if (!in_validation && batch == 2) raise(SIGINT);
+    }
+    void on_train_batch_end(int64_t, keras::Logs&) override { ++steps; }
+    void on_test_batch_end(int64_t batch, keras::Logs&) override {
+      ++test_steps;
+      if (in_validation && batch == 1) raise(SIGINT);
+    }
+    void on_epoch_end(int64_t, keras::Logs&) override { ++epochs; }
+    void on_train_end(keras::Logs&) override { ended = true; }
+    bool in_validation, ended = false;
+    int steps = 0, test_steps = 0, epochs = 0;
+  };
+  const Problem p;
+  struct sigaction before = {}, after = {};
+  sigaction(SIGINT, nullptr, &before);
+  for (const bool in_validation : {false, true}) {
+    auto model = regression();
+    model.compile({.loss = "mse"});
+    const auto watch = std::make_shared<Interrupt>(in_validation);
+    const auto history = model.fit(p.x, p.y,
+                                   {.batch_size = 8,
+                                    .epochs = 5,
+                                    .verbose = 0,
+                                    .callbacks = {watch},
+                                    .validation_data = keras::ValidationData{p.x, p.y}});
+    EXPECT_EQ(watch->steps, in_validation ? 8 : 3);
+    EXPECT_EQ(watch->test_steps, in_validation ? 2 : 0);
+    EXPECT_EQ(watch->epochs, 1);
+    EXPECT_TRUE(watch->ended);
+    EXPECT_EQ(history["loss"].size(), 1u);
+    EXPECT_FALSE(history.contains("val_loss"));
+    EXPECT_EQ(history.position.step, in_validation ? 0 : 3);
+    EXPECT_EQ(history.position.epoch, in_validation ? 1 : 0);
+    // It is over: what comes next runs to its end.
+    EXPECT_EQ(model.fit(p.x, p.y, {.epochs = 2, .verbose = 0})["loss"].size(), 2u);
+    model.evaluate(p.x, p.y, {.verbose = 0});
+  }
+  sigaction(SIGINT, nullptr, &after);
+  EXPECT_EQ(before.sa_handler, after.sa_handler);
 }
 
 TEST_F(KerasTraining, MixedBfloat16TrainsFloat32Weights) {
