@@ -72,8 +72,7 @@ std::string json_string(std::string_view text) {
 
 void JsonCursor::fail(size_t at, const std::string& what) const {
   fail_(at, what);
-  RW_CHECK(!"a failure must be thrown");
-  __builtin_unreachable();
+  fail_internal(__FILE__, __LINE__, "fail must throw");
 }
 
 void JsonCursor::pass_space() {

@@ -22,7 +22,9 @@ Tensor OptimizerStep::count(DType dtype, int64_t ahead) const {
 Tensor OptimizerStep::power(double base, DType dtype, int64_t ahead) const {
   for (const Power& p : powers_)
     if (p.base == base && p.dtype == dtype && p.ahead == ahead) return p.value;
-  powers_.push_back({base, dtype, ahead, pow(scalar_tensor(base, dtype), count(dtype, ahead))});
+  // Keras on TensorFlow makes a float32 of the base before it takes the variable's type.
+  const Tensor number = scalar_tensor(double(float(base)), dtype);
+  powers_.push_back({base, dtype, ahead, pow(number, count(dtype, ahead))});
   return powers_.back().value;
 }
 

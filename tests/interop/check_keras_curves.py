@@ -37,17 +37,17 @@ images = idx("train-images", 16, (60000, 28, 28))
 labels = idx("train-labels", 8, (60000,))
 
 
-def mnist():
+def mnist(scale):
     x = keras.Input((28, 28))
-    y = L.Reshape((784,))(L.Rescaling(1 / 255)(x))
+    y = L.Reshape((784,))(L.Rescaling(scale)(x))
     y = L.Dense(100, activation="relu")(y)
     y = L.Dense(100, activation="relu")(y)
     return keras.Model(x, L.Dense(10)(y))
 
 
-def cnn():
+def cnn(scale):
     x = keras.Input((28, 28))
-    y = L.Reshape((28, 28, 1))(L.Rescaling(1 / 255)(x))
+    y = L.Reshape((28, 28, 1))(L.Rescaling(scale)(x))
     y = L.Conv2D(32, 3, activation="relu")(y)
     y = L.Conv2D(64, 3, activation="relu")(y)
     y = L.Flatten()(L.MaxPooling2D(2)(y))
@@ -60,7 +60,7 @@ def made(make, name, dtype):
     keras.config.set_floatx(dtype)
     keras.utils.clear_session()
     keras.utils.set_random_seed(1)
-    model = make()
+    model = make(1 / 255 if dtype == "float32" else 2.0 ** -8)  # Keras makes a float32 of it first
     for v in model.weights: v.assign(v.numpy().astype("float32"))
     weights = folder / (name + dtype)
     save_file({v.path: v.numpy() for v in model.weights}, weights)

@@ -18,17 +18,17 @@ namespace {
 using namespace rw;         // NOLINT: a program of its own
 using namespace rw::keras;  // NOLINT
 
-Model mnist() {
+Model mnist(double scale) {
   const auto x = Input({28, 28});
-  auto y = Reshape({784})(Rescaling(1 / 255.0)(x));
+  auto y = Reshape({784})(Rescaling(scale)(x));
   y = Dense(100, {.activation = "relu"})(y);
   y = Dense(100, {.activation = "relu"})(y);
   return Model(x, Dense(10)(y));
 }
 
-Model cnn() {
+Model cnn(double scale) {
   const auto x = Input({28, 28});
-  auto y = Reshape({28, 28, 1})(Rescaling(1 / 255.0)(x));
+  auto y = Reshape({28, 28, 1})(Rescaling(scale)(x));
   y = Conv2D(32, 3, {.activation = "relu"})(y);
   y = Conv2D(64, 3, {.activation = "relu"})(y);
   y = Flatten()(MaxPooling2D(2)(y));
@@ -40,10 +40,11 @@ int run(int argc, char** argv) {
   if (argc < 5) return 2;
   const bool small = !std::strcmp(argv[1], "mnist"), wide = !std::strcmp(argv[3], "steps64");
   if (wide) set_dtype_policy("float64");
-  Model model = small ? mnist() : cnn();
+  // Powers of two are the same numbers in both types: Keras makes a float32 of such constants first.
+  const double scale = wide ? 0x1p-8 : 1 / 255.0;
+  Model model = small ? mnist(scale) : cnn(scale);
   const int64_t batch = small ? 100 : 64;
   model.load_weights(argv[2]);
-  // 2^-10 is the same number in both types.
   model.compile(
       {.optimizer = Adam({.learning_rate = wide ? 0x1p-10 : 1e-3}),
        .loss = SparseCategoricalCrossentropy({.from_logits = true, .dtype = wide ? float64 : float32}),
