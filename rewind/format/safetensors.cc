@@ -10,6 +10,7 @@
 #include <cstring>
 #include <numeric>
 #include <set>
+#include <tuple>
 
 #include "rewind/base/error.h"
 #include "rewind/format/atomic_file.h"
@@ -197,8 +198,9 @@ void SafetensorsFile::parse_header(std::string_view text, uint64_t data_size) {
 }
 
 void SafetensorsFile::check_layout(uint64_t data_size) {
-  std::stable_sort(entries_.begin(), entries_.end(), [](const Entry& a, const Entry& b) {
-    return std::pair(a.offset, a.offset + a.size) < std::pair(b.offset, b.offset + b.size);
+  std::sort(entries_.begin(), entries_.end(), [](const Entry& a, const Entry& b) {
+    return std::tuple(a.offset, a.size, std::string_view(a.name)) <
+           std::tuple(b.offset, b.size, std::string_view(b.name));
   });
   uint64_t covered = 0;
   for (const Entry& e : entries_) {
@@ -245,8 +247,9 @@ void write_safetensors(const std::string& path, std::span<const SafetensorsArray
   }
   for (const auto& [key, text] : metadata)
     if (!is_utf8(key) || !is_utf8(text)) fail_invalid(tag, "metadata must be UTF-8: got \"" + key + "\"");
-  std::stable_sort(order.begin(), order.end(), [](const SafetensorsArray* a, const SafetensorsArray* b) {
-    return size_of(a->dtype) > size_of(b->dtype);
+  std::sort(order.begin(), order.end(), [](const SafetensorsArray* a, const SafetensorsArray* b) {
+    const size_t x = size_of(a->dtype), y = size_of(b->dtype);
+    return x != y ? x > y : a < b;  // elements of one array
   });
   const std::string header = header_of(order, metadata);
   const uint64_t length = header.size();

@@ -46,7 +46,7 @@ Tensor ctc(const Operand& y_true, const Operand& y_pred) {
         "Targets `y_true` are expected to be a tensor of shape `(batch_size, max_length)` in integer "
         "format: got shape " +
             y_true.shape().to_string());
-  const Tensor given = y_pred.tensor();
+  const Tensor& given = y_pred.tensor();
   if (given.rank() != 3)
     fail_invalid("ctc",
                  "Logits `y_pred` are expected to be a tensor of shape `(batch_size, max_length, "
