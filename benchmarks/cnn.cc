@@ -42,6 +42,14 @@ void cnn_b64() {
 
 }  // namespace
 
+std::function<void()> cnn_b64_step() {
+  const auto model = std::make_shared<const Cnn>();
+  const rw::Tensor x = rw::random::uniform({kBatch, 28, 28, 1});
+  const rw::Tensor y = rw::random::uniform({kBatch}, {.minval = 0, .maxval = 10, .dtype = rw::int64});
+  const auto step = rw::function([model](rw::Tensor a, rw::Tensor b) { return model->step(a, b); });
+  return [=] { step(x, y).item<float>(); };
+}
+
 std::vector<Workload> cnn_workloads() { return {{"cnn_b64", cnn_b64}}; }
 
 }  // namespace bench

@@ -24,4 +24,8 @@ struct Adam {
 void report_training(const std::string& work, int warm, int repeats, const Adam& adam, int64_t held_before,
                      const std::function<void()>& step);
 
+// A step of cnn_b64 and of gpt_small, for works that compare with them by turns.
+std::function<void()> cnn_b64_step();
+std::function<void()> gpt_small_step();
+
 }  // namespace bench

@@ -50,12 +50,15 @@ void strided_slice_rule(ShapeContext& ctx) {
   if (!read_spec(ctx, 1, &begin, &end, &strides) || !ctx.input(0).has_rank()) {
     const SliceMasks masks = slice_masks(ctx.attrs());
     const Shape &in = ctx.input(0), &spec = ctx.input(1);
-    // The rank follows from the masks alone when the number of indices is known.
+    // When the number of indices is known, the masks say the rank, and which axes are as they were.
     if (!in.has_rank() || !spec.has_rank() || spec[0] < 0) return ctx.output(0, Shape::unknown_rank());
     const IntVector zeros(size_t(spec[0]), 0), ones(size_t(spec[0]), 1);
     const SlicePlan plan =
         plan_slice(ctx.op().tag, Shape::unknown_of_rank(in.rank()), zeros, ones, ones, masks);
-    return ctx.output(0, Shape::unknown_of_rank(plan.shape.rank()));
+    Shape out = Shape::unknown_of_rank(plan.shape.rank());
+    for (int k = 0; k < in.rank(); ++k)
+      if (plan.untouched >> k & 1) out.set(int(plan.result_axis[size_t(k)]), in[k]);
+    return ctx.output(0, std::move(out));
   }
   ctx.output(0, plan_slice(ctx.op().tag, ctx.input(0), begin, end, strides, slice_masks(ctx.attrs())).shape);
 }

@@ -11,7 +11,7 @@ namespace {
 // One index of the specification, stretched over the input's axes.
 struct AxisIndex {
   int64_t begin = 0, end = 0, stride = 1;
-  bool open_begin = true, open_end = true, shrink = false;
+  bool open_begin = true, open_end = true, shrink = false, untouched = true;
 };
 
 constexpr int kNewAxis = -1, kShrunk = -2;
@@ -55,7 +55,8 @@ Dense spread(std::string_view tag, int rank, const IntVector& begin, const IntVe
                               " is beyond them");
       }
       const bool shrink = bit(masks.shrink_axis, i);
-      dense.axes.push_back({begin[i], end[i], strides[i], bit(masks.begin, i), bit(masks.end, i), shrink});
+      dense.axes.push_back(
+          {begin[i], end[i], strides[i], bit(masks.begin, i), bit(masks.end, i), shrink, false});
       dense.result.push_back(shrink ? kShrunk : at);
     }
   }
@@ -111,6 +112,7 @@ SlicePlan plan_slice(std::string_view tag, const Shape& input, const IntVector& 
   SlicePlan plan;
   for (int k = 0; k < input.rank(); ++k) {
     const AxisIndex& a = dense.axes[size_t(k)];
+    if (a.untouched) plan.untouched |= uint64_t(1) << k;
     if (a.stride == 0) fail_invalid(tag, "strides must not be 0: stride " + std::to_string(k) + " is");
     if (a.shrink && a.stride < 0)
       fail_invalid(tag, "a single index must have stride 1: got " + std::to_string(a.stride));

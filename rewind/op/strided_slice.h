@@ -20,8 +20,9 @@ struct SlicePlan {
   // One of each per axis of the input: elements begin, begin + step, ..., `count` of them. count is -1 where
   // the input's size is unknown.
   IntVector begin, step, count;
-  IntVector result_axis;  // per axis of the input: its place in the result, -1 when it is shrunk
-  Shape shape;            // the result's: without the shrunk axes, with the new ones
+  IntVector result_axis;   // per axis of the input: its place in the result, -1 when it is shrunk
+  uint64_t untouched = 0;  // bits of the input's axes that no index says anything about
+  Shape shape;             // the result's: without the shrunk axes, with the new ones
 };
 
 // Throws InvalidArgumentError, as TensorFlow does: wrong lengths, zero strides, an index out of bounds, two

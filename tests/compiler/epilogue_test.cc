@@ -222,5 +222,47 @@ TEST(Epilogue, RandomGroups) {
   EXPECT_GT(fused, 20);
 }
 
+// Dense layers over sequences, and their gradients: plain products, with their readers behind their rows.
+TEST(Epilogue, EinsumsThatAreProducts) {
+  SKIP_WITHOUT_NATIVE_CODE;
+  struct Case {
+    const char* equation;
+    Shape a, b;
+    bool product;
+  };
+  for (const Case& c :
+       {Case{"abc,cd->abd", {3, 20, 24}, {24, 36}, true}, Case{"abc,dc->abd", {3, 20, 24}, {36, 24}, true},
+        Case{"abc,abd->cd", {3, 20, 24}, {3, 20, 36}, true},
+        Case{"abd,abc->cd", {3, 20, 36}, {3, 20, 24}, true},
+        Case{"abcd,cde->abe", {3, 20, 4, 6}, {4, 6, 32}, true},
+        Case{"abc,cd->adb", {3, 20, 24}, {24, 36}, false},
+        Case{"abc,bcd->bad", {30, 4, 24}, {4, 24, 36}, false}}) {
+    SCOPED_TRACE(c.equation);
+    Building b;
+    b.graph.outputs = {b.op("Tanh", {b.op("Einsum", {b.argument(c.a), b.argument(c.b)},
+                                          {{"equation", std::string(c.equation)}})})};
+    const std::string text = b.compiled();
+    EXPECT_EQ(contains(text, "kernel MatMul [Tanh]"), c.product) << text;
+    EXPECT_EQ(contains(text, "Einsum"), !c.product) << text;
+  }
+}
+
+// A rate that is computed from the step's number, in a fused group, holds up no update.
+TEST(UpdateEarly, BehindSmallGroups) {
+  SKIP_WITHOUT_NATIVE_CODE;
+  Building b;
+  const ValueId weights = b.graph.add_argument(DType::kResource, {});
+  const ValueId step = b.argument({}), x = b.argument({40, 40});
+  const ValueId gradient = b.op("MatMul", {x, x});
+  const ValueId later = b.op("MatMul", {gradient, x});
+  const ValueId rate = b.op("Exp", {b.op("Neg", {step})});
+  b.graph.add_node(find_op("ResourceApplyGradientDescent"), {},
+                   std::vector<ValueId>{weights, rate, gradient});
+  b.graph.outputs = {later};
+  const Graph early = update_early(fuse(b.graph));
+  EXPECT_FALSE(early.nodes().back().op->stateful) << early.to_string();
+  EXPECT_TRUE(contains(early.to_string(), "_Fused")) << early.to_string();
+}
+
 }  // namespace
 }  // namespace rw::test

@@ -1,8 +1,9 @@
 // Batched products that are one product: a batch times one matrix is a taller matrix times it, and a sum of
-// products over the batch is a product over a longer inner axis. Transposes of the last two axes become
-// flags.
+// products over the batch is a product over a longer inner axis. So is an Einsum that sums over neighbouring
+// axes. Transposes of the last two axes become flags.
 #include "rewind/compiler/passes/passes.h"
 #include "rewind/compiler/rewrite.h"
+#include "rewind/op/einsum.h"
 #include "rewind/op/table.h"
 
 namespace rw {
@@ -76,6 +77,7 @@ class Shaping {
       const Node& n = from_.node(id);
       ValueId v = -1;
       if (is_batch_matmul(n)) v = by_one_matrix(n, copy, to);
+      else if (n.op->name == "Einsum") v = einsum(n, copy, to);
       else if (n.op->name == "Sum") v = sum_of_products(n, copy, to);
       else if (n.op->name == "MatMul") v = take_transposes(n, copy, to, "transpose_a", "transpose_b");
       if (v < 0 && is_batch_matmul(n)) v = take_transposes(n, copy, to, "adj_x", "adj_y");
@@ -95,6 +97,41 @@ class Shaping {
       return -1;
     if (out.num_elements() == 0 || as.num_elements() == 0 || !has_matmul(to.value(a).dtype)) return -1;
     return reshape_to(to, matmul(to, reshape_to(to, a, flattened(as)), b, false, flag(n, "adj_y")), out);
+  }
+
+  // "abc,cd->abd", and its gradients "abd,cd->abc" and "abd,abc->cd": the left axes of the result come from
+  // one input, the right ones from the other, the rest are summed over.
+  ValueId einsum(const Node& n, const GraphCopy& copy, Graph& to) {
+    const auto e = EinsumEquation::parse(attr_as<std::string>(*n.op, n.attrs, "equation"));
+    const Shape& out = from_.value(n.outputs[0]).shape;
+    if (e.inputs.size() != 2 || !out.fully_known() || out.num_elements() == 0) return -1;
+    const bool swapped = !e.output.empty() && e.inputs[1].find(e.output[0]) != std::string::npos;
+    const std::string &a = e.inputs[swapped], &b = e.inputs[!swapped];
+    for (const std::string* part : {&a, &b, &e.output})
+      for (size_t i = 0; i < part->size(); ++i)
+        if ((*part)[i] == '.' || part->find((*part)[i], i + 1) != std::string::npos) return -1;
+    const auto has = [](const std::string& part, char c) { return part.find(c) != std::string::npos; };
+    std::string left, right, inner;
+    for (const char c : e.output) {
+      if (has(a, c) == has(b, c) || (has(a, c) && !right.empty())) return -1;
+      (has(a, c) ? left : right) += c;
+    }
+    for (const char c : a)
+      if (!has(left, c)) inner += c;
+    if (left.empty() || right.empty() || inner.empty()) return -1;
+    const bool turned_a = a == inner + left, turned_b = b == right + inner;
+    if ((!turned_a && a != left + inner) || (!turned_b && b != inner + right)) return -1;
+    const ValueId x = copy[n.inputs[swapped]], y = copy[n.inputs[!swapped]];
+    const Shape xs = to.value(x).shape, ys = to.value(y).shape;
+    if (!xs.fully_known() || !ys.fully_known() || xs.num_elements() == 0 || !has_matmul(to.value(x).dtype))
+      return -1;
+    int64_t rows = 1, columns = 1;
+    for (size_t i = 0; i < left.size(); ++i) rows *= out[int(i)];
+    for (size_t i = left.size(); i < e.output.size(); ++i) columns *= out[int(i)];
+    const int64_t depth = xs.num_elements() / rows;
+    const Shape as = turned_a ? Shape{depth, rows} : Shape{rows, depth};
+    const Shape bs = turned_b ? Shape{columns, depth} : Shape{depth, columns};
+    return reshape_to(to, matmul(to, reshape_to(to, x, as), reshape_to(to, y, bs), turned_a, turned_b), out);
   }
 
   // sum over the batch of a^T b.

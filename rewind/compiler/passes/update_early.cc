@@ -24,7 +24,7 @@ bool is_update(const Graph& g, const Node& n) {
 
 // A small value of small values, or a small variable's.
 bool is_small(const Graph& g, const Node& n) {
-  if (n.outputs.empty() || n.op->runtime) return false;
+  if (n.outputs.empty() || (n.op->runtime && n.op->name != "_Fused")) return false;
   if (n.op->stateful && n.op->name != "ReadVariableOp") return false;
   int64_t elements = 0;
   for (const ValueId v : n.outputs) {

@@ -144,9 +144,13 @@ std::vector<Tensor> RnnLayer::call_many(const std::vector<Tensor>& inputs, const
     const Tensor steps = sizes[1].tensor(DType::kInt32);
     const Shape element{x.shape()[0], units_};
     const TensorArray none(x.dtype(), {.size = steps, .element_shape = element});
+    // A list: the gradient of what a step reads of it is one element, not all of z.
+    const TensorArrayOptions per_step{
+        .size = steps, .clear_after_read = false, .element_shape = {x.shape()[0], gates_ * units_}};
+    const TensorArray parts = TensorArray(x.dtype(), per_step).unstack(z);
     auto body = [&](const Tensor& i, const std::vector<Tensor>& before, const TensorArray& rows) {
       const Tensor at = settings_.go_backwards ? steps - 1 - i : i;
-      const std::vector<Tensor> now = next(z(at), mask.defined() ? mask(at) : Tensor(), before);
+      const std::vector<Tensor> now = next(parts.read(at), mask.defined() ? mask(at) : Tensor(), before);
       return std::tuple(i + 1, now, settings_.return_sequences ? rows.write(i, result(now)) : rows);
     };
     auto [last, final_values, rows] =

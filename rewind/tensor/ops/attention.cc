@@ -61,7 +61,7 @@ Tensor scaled_dot_product_attention(const Operand& query, const Operand& key, co
                                  t[2].shape().to_string());
   const Tensor scale =
       options.scale ? scalar_tensor(*options.scale, q.dtype()) : default_scale(sizes_of(q).back(), q.dtype());
-  Tensor scores = matmul(q * scale, k, {.transpose_b = true});
+  Tensor scores = matmul(q, k, {.transpose_b = true}) * scale;
   if (options.mask.defined())
     scores = options.mask.dtype() == DType::kBool ? hide(scores, options.mask) : scores + options.mask;
   if (options.causal) {

@@ -54,9 +54,11 @@ FusedBatchNorm fused_batch_norm(const Operand& x, const Operand& scale, const Op
 Tensor layer_normalization(const Operand& x, const Tensor& gamma, const Tensor& beta,
                            const LayerNormalizationOptions& options) {
   const Tensor& t = x.tensor(DType::kFloat32);
-  const Tensor mean = reduce_mean(t, options.axis, true);
-  const Tensor variance = reduce_mean(unary(RW_OP("Square"), t - mean), options.axis, true);
-  return normalized(t, mean, variance, beta, gamma, options.epsilon);
+  const Moments m = moments(t, options.axis, true);
+  // Statistics are a row's own here: a product for each of them would be one for each element.
+  Tensor y = (t - m.mean) * unary(RW_OP("Rsqrt"), m.variance + options.epsilon);
+  if (gamma.defined()) y = y * gamma;
+  return beta.defined() ? y + beta : y;
 }
 
 Tensor local_response_normalization(const Operand& input, const LrnOptions& options) {
