@@ -167,6 +167,9 @@ std::string timeline(const MemoryReport& plan) {
                   {"kept", "kept since its first run"},
                   {"again", "made by a second run"},
                   {"spilled", "spilled (never: not switched on)"}});
+  html +=
+      "<p>The predicted peak also holds scratch memory, the gaps between values in the arena and the rest of "
+      "its block.</p>\n";
   return html + chart.svg("timeline", "memory by step");
 }
 
@@ -239,18 +242,30 @@ std::string curve(const MemoryReport& plan) {
     chart.add("<circle class=\"point\" r=\"4\" cx=\"" + number(at(double(p.budget))) + "\" cy=\"" +
               number(chart.y(p.extra_compute)) + "\"><title>" + readable_bytes(p.budget) + ": " +
               number(100 * p.extra_compute) + "% more work</title></circle>");
+  // The plan of this page is the first that its budget holds.
+  const auto own = plan.budget == 0 ? plan.curve.begin()
+                                    : std::find_if(plan.curve.begin(), plan.curve.end(),
+                                                   [&](const auto& p) { return p.budget <= plan.budget; });
+  if (own != plan.curve.end())
+    chart.add("<circle class=\"own\" r=\"8\" cx=\"" + number(at(double(own->budget))) + "\" cy=\"" +
+              number(chart.y(own->extra_compute)) + "\"/>");
   if (plan.budget > 0 && double(plan.budget) >= least) {
     const std::string x = number(at(std::min(most, double(plan.budget))));
     chart.add("<line class=\"budget\" x1=\"" + x + "\" x2=\"" + x + "\" y1=\"" + number(kTop) + "\" y2=\"" +
               number(chart.height()) + "\"/>");
   }
-  for (const double share : {0.0, 0.25, 0.5, 0.75, 1.0})
+  // Near each other, labels would say the same.
+  std::string before;
+  for (const double share : {0.0, 0.25, 0.5, 0.75, 1.0}) {
+    const std::string label = readable_bytes(int64_t(least + share * range), 1);
+    if (label == before) continue;
     chart.add("<text class=\"tick middle\" x=\"" + number(at(least + share * range)) + "\" y=\"" +
-              number(chart.height() + 20) + "\">" + readable_bytes(int64_t(least + share * range), 1) +
-              "</text>");
+              number(chart.height() + 20) + "\">" + label + "</text>");
+    before = label;
+  }
   return "<h2>Time against budget</h2>\n<p>What each budget costs in work, by the planner's model: every "
          "point "
-         "is a plan.</p>\n" +
+         "is a plan, the ring is this one.</p>\n" +
          chart.svg("curve", "extra work by budget");
 }
 

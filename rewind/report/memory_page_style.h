@@ -39,6 +39,7 @@ svg { display: block; width: 100%; height: auto; }
 .budget { stroke: var(--budget); stroke-width: 2; stroke-dasharray: 7 5; }
 .curve { fill: none; stroke: var(--kept); stroke-width: 2; }
 .point { fill: var(--kept); stroke: var(--page); stroke-width: 1.5; }
+.own { fill: none; stroke: var(--again); stroke-width: 2.5; }
 .legend { display: flex; flex-wrap: wrap; gap: 4px 18px; font-size: 13px; }
 i { display: inline-block; width: 11px; height: 11px; border-radius: 3px; margin-right: 6px; }
 .scroll { overflow-x: auto; }

@@ -88,7 +88,9 @@ TEST(MemoryPage, HasAllPartsAndNothingFromOutside) {
   for (const char* part : {"http:", "https:", "<script", "src=", "href=", "@import", "url("})
     EXPECT_EQ(html.find(part), std::string::npos) << part;
   // One point a plan; one row a tensor; second runs have bars of their own.
-  EXPECT_EQ(count(html, "<circle"), plan.curve.size());
+  EXPECT_EQ(count(html, "<circle class=\"point\""), plan.curve.size());
+  EXPECT_EQ(count(html, "<circle class=\"own\""), 1u);
+  EXPECT_EQ(html.find("_Fused"), std::string::npos) << "groups are named by their ops";
   EXPECT_EQ(count(html, "<tr><td"), std::min<size_t>(40, plan.tensors.size()));
   EXPECT_GT(count(html, "<rect class=\"again\""), 0u);
   EXPECT_NE(html.find("made again 1 x"), std::string::npos);
@@ -103,6 +105,13 @@ TEST(MemoryPage, NamesAreText) {
   elements(html);
   EXPECT_NE(html.find("f&lt;float&gt; &amp; &quot;g&quot;"), std::string::npos);
   EXPECT_EQ(html.find("A<B>"), std::string::npos);
+}
+
+TEST(MemoryPage, OnePlanHasOneLabel) {
+  MemoryReport plan;
+  plan.curve.push_back({int64_t(100) << 20, 0});
+  const std::string html = memory::report_page(plan);
+  EXPECT_EQ(count(html, ">100.0 MiB</text>"), 1u) << html;
 }
 
 TEST(MemoryPage, LivesAddUpToThePlan) {

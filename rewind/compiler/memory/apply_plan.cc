@@ -41,8 +41,9 @@ Trimmed trim(const Graph& body, const std::vector<size_t>& outputs) {
 
 class Applying {
  public:
-  Applying(const Graph& from, const PlanProblem& problem, const Schedule& schedule)
-      : from_(from), problem_(problem), schedule_(schedule), copy_(from, to_) {}
+  Applying(const Graph& from, const PlanProblem& problem, const Schedule& schedule,
+           std::vector<NodeId>* again)
+      : from_(from), problem_(problem), schedule_(schedule), again_(again), copy_(from, to_) {}
 
   Graph run() {
     to_.name = from_.name;
@@ -118,7 +119,8 @@ class Applying {
     const NodeId id = to_.add_node(*n.op, attrs, {ins.data(), ins.size()}, {dtypes.data(), dtypes.size()},
                                    {shapes.data(), shapes.size()});
     to_.node(id).site = n.site;
-    if (!run.again) to_.node(id).name = n.name;
+    if (run.again) again_->push_back(id);
+    else to_.node(id).name = n.name;
     note_outputs(run, to_.node(id), outputs);
     return id;
   }
@@ -155,6 +157,7 @@ class Applying {
   const Graph& from_;
   const PlanProblem& problem_;
   const Schedule& schedule_;
+  std::vector<NodeId>* again_;
   Graph to_;
   GraphCopy copy_;
   std::map<std::pair<ValueId, int>, ValueId> values_;  // (value, version)
@@ -163,8 +166,9 @@ class Applying {
 
 }  // namespace
 
-Graph apply_plan(const Graph& graph, const PlanProblem& problem, const Schedule& schedule) {
-  return Applying(graph, problem, schedule).run();
+Graph apply_plan(const Graph& graph, const PlanProblem& problem, const Schedule& schedule,
+                 std::vector<NodeId>* again) {
+  return Applying(graph, problem, schedule, again).run();
 }
 
 }  // namespace rw

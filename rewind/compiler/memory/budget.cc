@@ -2,13 +2,16 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <functional>
 #include <limits>
 #include <mutex>
 
-#include "rewind/base/call_site.h"
 #include "rewind/base/error.h"
 #include "rewind/base/readable.h"
+#include "rewind/compiler/memory/cost.h"
+#include "rewind/compiler/memory/describe.h"
 #include "rewind/compiler/memory/frontier.h"
+#include "rewind/compiler/memory/join_runs.h"
 #include "rewind/compiler/memory/loop_budget.h"
 #include "rewind/device/memory_budget.h"
 
@@ -17,13 +20,7 @@ namespace {
 
 constexpr size_t kMostTensors = 200;  // in a report
 constexpr size_t kMostLines = 20;     // of its text
-
-std::string site_of(const Node& n) {
-  if (!n.site) return {};
-  return static_cast<const CallSite*>(n.site.get())->describe();
-}
-
-std::string type_of(const GraphValue& v) { return std::string(name_of(v.dtype)) + v.shape.to_string(); }
+constexpr int kMostAttempts = 12;     // at joining second runs
 
 using Tensors = std::vector<MemoryReport::Tensor>;
 
@@ -46,9 +43,9 @@ Tensors describe(const Graph& g, const Frontier& frontier, const Schedule& sched
   }
   Tensors list;
   for (const size_t b : blocks) {
-    const GraphValue& value = g.value(all[b].value);
-    const Node& maker = g.node(value.node);
-    list.push_back({maker.op->name, type_of(value), all[b].bytes, runs[b], site_of(maker)});
+    const ValueId value = all[b].value;
+    list.push_back(
+        {made_by(g, value), type_of(g.value(value)), all[b].bytes, runs[b], rw::line_of(g, value)});
   }
   return list;
 }
@@ -118,10 +115,12 @@ std::string tightest_step(const Graph& g, const PlanProblem& p) {
   }
   if (!step) return "nothing";
   const Node& n = g.node(step->node);
-  const std::string site = site_of(n);
-  std::string text = n.op->name + " alone reads and writes " + readable_bytes(most);
-  if (!n.outputs.empty()) text += " to make " + type_of(g.value(n.outputs[0]));
-  return site.empty() ? text : text + " (" + site + ")";
+  if (n.outputs.empty()) return n.op->name + " alone reads " + readable_bytes(most);
+  const std::string line = line_of(g, n.outputs[0]);
+  std::string text = made_by(g, n.outputs[0]) + " alone reads and writes " + readable_bytes(most) +
+                     " to make " + type_of(g.value(n.outputs[0]));
+  if (step->scratch > 0) text += ", " + readable_bytes(step->scratch) + " of it scratch memory";
+  return line.empty() ? text : text + " (" + line + ")";
 }
 
 // What is alive at the fullest moment of the plan that needs least, in a line.
@@ -130,8 +129,50 @@ std::string names_of_largest(const Graph& g, const Frontier& frontier) {
   std::string text;
   const Tensors list = describe(g, frontier, least, largest_first(frontier.problem, alive_at_peak(least)));
   for (size_t i = 0; i < list.size() && i < 4; ++i)
-    text += (i ? ", " : "") + list[i].op + " " + list[i].shape + " (" + readable_bytes(list[i].bytes) + ")";
+    text += (i ? ", " : "") + readable_bytes(list[i].bytes) + " of " + list[i].op + " " + list[i].shape +
+            (list[i].site.empty() ? "" : " (" + list[i].site + ")");
   return text + (list.size() > 4 ? ", ..." : "");
+}
+
+// Joins second runs with groups of the backward pass, as many as fit into `room` bytes; gives what that
+// saves.
+struct Joins {
+  FrontierPlan plan;
+  double saved = 0;
+};
+
+Joins join_in_room(Graph* graph, const std::vector<NodeId>& again, int64_t room) {
+  const std::vector<JoinedRun> all = find_joins(*graph, again);
+  std::vector<JoinedRun> kept;
+  Graph best;
+  Joins result;
+  int attempts = kMostAttempts;
+  const std::function<void(size_t, size_t)> add = [&](size_t from, size_t to) {
+    if (from == to || attempts-- == 0) return;
+    std::vector<JoinedRun> more = kept;
+    more.insert(more.end(), all.begin() + std::ptrdiff_t(from), all.begin() + std::ptrdiff_t(to));
+    Graph joined = join_runs(*graph, more);
+    const PlanProblem problem = plan_problem(joined);
+    const FrontierPlan plan = measure_plan(problem, Schedule(problem));
+    if (plan.bytes <= room) {
+      kept = std::move(more);
+      best = std::move(joined);
+      result.plan = plan;
+    } else if (to - from > 1) {
+      add(from, (from + to) / 2);
+      add((from + to) / 2, to);
+    }
+  };
+  add(0, all.size());
+  if (kept.empty()) return result;
+  const auto cost_of_all = [](const Graph& g) {
+    double sum = 0;
+    for (const Node& n : g.nodes()) sum += cost_of(g, n);
+    return sum;
+  };
+  result.saved = std::max(0.0, cost_of_all(*graph) - cost_of_all(best));
+  *graph = std::move(best);
+  return result;
 }
 
 }  // namespace
@@ -176,8 +217,16 @@ std::shared_ptr<const MemoryReport> keep_budget(Graph* graph, int64_t budget) {
   report->second_runs = plan->schedule->second_runs();
   add_tensors(*graph, *frontier, *plan->schedule, report.get());
   if (budget > 0) {
-    *graph = apply_plan(*graph, frontier->problem, *plan->schedule);
+    std::vector<NodeId> again;
+    *graph = apply_plan(*graph, frontier->problem, *plan->schedule, &again);
     LoopBudget::apply(graph, choice);
+    if (const Joins joins = join_in_room(graph, again, plan->bytes + budget - taken - choice.bytes);
+        joins.plan.bytes > 0) {
+      report->arena = joins.plan.arena_bytes;
+      report->owned += joins.plan.owned_bytes - plan->owned_bytes;
+      report->predicted_peak += joins.plan.bytes - plan->bytes;
+      report->extra_compute = std::max(0.0, report->extra_compute - joins.saved / base_cost);
+    }
   }
   return report;
 }

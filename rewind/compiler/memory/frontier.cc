@@ -17,8 +17,9 @@ constexpr int kMostMisses = 6;
 // How much less memory the next plan is asked to need. Large graphs get fewer plans.
 double step_down(size_t steps) { return steps < 2000 ? 0.96 : 0.85; }
 
-// Fills in what a schedule takes.
-FrontierPlan measured(const PlanProblem& problem, const Schedule& schedule) {
+}  // namespace
+
+FrontierPlan measure_plan(const PlanProblem& problem, const Schedule& schedule) {
   FrontierPlan plan;
   std::vector<Lifetime> lives;  // by version, then scratch
   std::vector<int> index(schedule.num_versions(), -1);
@@ -59,8 +60,6 @@ FrontierPlan measured(const PlanProblem& problem, const Schedule& schedule) {
   return plan;
 }
 
-}  // namespace
-
 const FrontierPlan* Frontier::find(int64_t bytes) const {
   for (const FrontierPlan& plan : plans)
     if (plan.bytes <= bytes) return &plan;
@@ -79,7 +78,7 @@ std::shared_ptr<const Frontier> memory_frontier(const Graph& graph) {
     frontier->lower_bound = std::max(frontier->lower_bound, bytes);
   }
   auto keep = [&](const Schedule& s) {
-    FrontierPlan plan = measured(problem, s);
+    FrontierPlan plan = measure_plan(problem, s);
     std::vector<FrontierPlan>& plans = frontier->plans;
     if (!plans.empty() && plan.bytes >= plans.back().bytes) return;
     // A plan that costs no more and needs less makes those before it useless.

@@ -28,7 +28,11 @@ struct Frontier {
 
 std::shared_ptr<const Frontier> memory_frontier(const Graph& graph);
 
-// The graph with the plan's second runs in their places.
-Graph apply_plan(const Graph& graph, const PlanProblem& problem, const Schedule& schedule);
+// What a schedule takes; the schedule itself is left out.
+FrontierPlan measure_plan(const PlanProblem& problem, const Schedule& schedule);
+
+// The graph with the plan's second runs in their places, which `again` tells.
+Graph apply_plan(const Graph& graph, const PlanProblem& problem, const Schedule& schedule,
+                 std::vector<NodeId>* again);
 
 }  // namespace rw
