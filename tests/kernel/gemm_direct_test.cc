@@ -100,5 +100,47 @@ TEST(GemmDirect, ShapesAlone) {
   EXPECT_FALSE(is_direct(DType::kFloat32, Gemm::dense(1024, 384, 1536, false, false)));
 }
 
+TEST(GemmLong, IsExactUpToRoundingAndTheSameOnAnyThreads) {
+  for (const auto& [m, n] : std::vector<std::pair<int64_t, int64_t>>{
+           {16, 1}, {1, 17}, {100, 10}, {10, 100}, {128, 3}, {31, 32}, {32, 64}}) {
+    for (const int64_t k : {1025, 1024 * 3 + 5}) {
+      const Gemm g = Gemm::dense(m, n, k, true, false);
+      ASSERT_TRUE(is_long(DType::kFloat32, g));
+      const std::vector<float> a = numbers(m * k, 0), b = numbers(k * n, 1);
+      std::vector<float> first;
+      for (const int threads : {1, 2, 3}) {
+        set_num_threads(threads);
+        std::vector<float> c(size_t(m * n), -1);
+        Workspace workspace;
+        gemm_long(workspace, g, a.data(), b.data(), c.data());
+        if (first.empty()) first = c;
+        ASSERT_EQ(c, first) << m << "x" << n << "x" << k << " on " << threads;
+      }
+      for (int64_t i = 0; i < m; i += 5)
+        for (int64_t j = 0; j < n; ++j) {
+          double sum = 0;
+          for (int64_t p = 0; p < k; ++p) sum += double(a[size_t(p * m + i)]) * double(b[size_t(p * n + j)]);
+          ASSERT_NEAR(first[size_t(i * n + j)], sum, 2e-3) << m << "x" << n << "x" << k;
+        }
+    }
+  }
+  set_num_threads(0);
+}
+
+TEST(GemmLong, WideResultsOfFewColumns) {
+  const int64_t m = 300, n = 10, k = 1500;
+  const std::vector<float> a = numbers(m * k, 0), b = numbers(k * n, 1);
+  std::vector<float> c(size_t(m * n), -1);
+  Workspace workspace;
+  ASSERT_TRUE(
+      gemm(workspace, DType::kFloat32, Gemm::dense(m, n, k, true, false), a.data(), b.data(), c.data()));
+  for (int64_t i = 0; i < m; i += 7)
+    for (int64_t j = 0; j < n; ++j) {
+      double sum = 0;
+      for (int64_t p = 0; p < k; ++p) sum += double(a[size_t(p * m + i)]) * double(b[size_t(p * n + j)]);
+      ASSERT_NEAR(c[size_t(i * n + j)], sum, 2e-3);
+    }
+}
+
 }  // namespace
 }  // namespace rw

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <new>
 
 #include "rewind/autodiff/batching.h"
 #include "rewind/autodiff/forward_accumulator.h"
@@ -28,7 +29,12 @@ Tensor to_tensor(const Array& a) {
 // None for resources and variants, and for an undefined tensor.
 std::optional<Array> to_array(const Tensor& t) {
   if (!t.defined() || t.dtype() == DType::kResource || t.dtype() == DType::kVariant) return std::nullopt;
-  Array a = make_array(t.dtype(), {t.shape().begin(), t.shape().end()});
+  Array a;
+  try {
+    a = make_array(t.dtype(), {t.shape().begin(), t.shape().end()});
+  } catch (const std::bad_alloc&) {
+    throw ResourceExhaustedError("[test] there is no room for a copy of the result");
+  }
   if (a.dtype == DType::kString) {
     auto view = t.data<std::string>();
     a.strings.assign(view.begin(), view.end());

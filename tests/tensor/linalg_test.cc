@@ -9,6 +9,7 @@
 #include "rewind/autodiff/gradient_tape.h"
 #include "rewind/base/error.h"
 #include "rewind/device/parallel.h"
+#include "rewind/tensor/indexing.h"
 #include "rewind/tensor/ops/binary.h"
 #include "rewind/tensor/ops/linalg.h"
 #include "rewind/tensor/ops/matmul.h"
@@ -170,6 +171,16 @@ TEST(Linalg, MatvecTraceNormalize) {
   EXPECT_EQ(linalg::matvec(random({3, 2, 4}), random({3, 4})).shape(), Shape({3, 2}));
   EXPECT_FLOAT_EQ(linalg::trace(constant({{1., 2.}, {3., 4.}})).item<float>(), 5.f);
   EXPECT_FLOAT_EQ(math::l2_normalize(constant({3., 4.}), 0).data<float>()[1], 0.8f);
+}
+
+TEST(Linalg, FactorisationsOfInfinitiesEndInNan) {
+  std::vector<float> x(17 * 3, 1.0f);
+  x[15] = INFINITY;
+  const Tensor m = constant(x, Shape{17, 3});
+  const std::vector<float> values = linalg::svd(m).s.to_vector<float>();
+  for (const float s : values) EXPECT_TRUE(std::isnan(s));
+  const Tensor square = m(Slice(4, 7));
+  for (const float e : linalg::eigh(square).e.to_vector<float>()) EXPECT_TRUE(std::isnan(e));
 }
 
 }  // namespace

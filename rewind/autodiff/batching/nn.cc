@@ -57,9 +57,55 @@ void l2_loss(BatchContext& c) {
   c.set(0, sum_over(t * t, axes) * 0.5);
 }
 
+// Channels do not meet in batch normalisation, so a batch is more channels. The first `images` inputs come in
+// data_format, the others have an element a channel, like all results but the first.
+void more_channels(BatchContext& c, int images) {
+  bool known = c.batch_size() > 0;
+  for (int i = 0; i < c.num_inputs(); ++i) known &= c.input(i).shape().fully_known();
+  if (!known) return batch_by_loop(c);
+  const bool channels_first = c.attr<std::string>("data_format")[1] == 'C';
+  std::vector<Tensor> inputs;
+  for (int i = 0; i < c.num_inputs(); ++i) {
+    const Tensor t = c.with_batch(i);
+    if (i >= images) {
+      inputs.push_back(fold_first(t));
+    } else if (channels_first) {
+      const Tensor moved = move_axis(t, 0, 1);
+      std::vector<int64_t> sizes = dims_of(moved);
+      sizes[1] *= sizes[2];
+      sizes.erase(sizes.begin() + 2);
+      inputs.push_back(reshape_sizes(moved, sizes));
+    } else {
+      inputs.push_back(fold_last(t));
+    }
+  }
+  const Tensors out = apply(c.op(), inputs, c.attrs());
+  for (int i = 0; i < c.num_outputs(); ++i) {
+    const Tensor& t = out[size_t(i)];
+    if (t.rank() == 0) {
+      const Tensor count = constant(std::vector<int64_t>{c.batch_size()});
+      c.set(i, apply_one(RW_OP("BroadcastTo"), {&t, &count}));
+    } else if (t.rank() == 1) {
+      c.set(i, unfold_first(t, c.batch_size()));
+    } else if (channels_first) {
+      std::vector<int64_t> sizes = dims_of(t);
+      sizes[1] /= c.batch_size();
+      sizes.insert(sizes.begin() + 1, c.batch_size());
+      c.set(i, move_axis(reshape_sizes(t, sizes), 1, 0));
+    } else {
+      c.set(i, unfold_last(t, c.batch_size()));
+    }
+  }
+}
+
 }  // namespace
 
 void register_nn_batching() {
+  for (const char* version : {"", "V2", "V3"}) {
+    register_batching(std::string("FusedBatchNorm") + version, [](BatchContext& c) { more_channels(c, 1); });
+    register_batching(std::string("FusedBatchNormGrad") + version,
+                      [](BatchContext& c) { more_channels(c, 2); });
+  }
   register_batching("Softmax", same_op);
   register_batching("LogSoftmax", same_op);
   register_batching("SoftmaxCrossEntropyWithLogits", fold_rows);

@@ -11,6 +11,15 @@
 #endif
 
 namespace rw::dense {
+namespace {
+
+// Iterations need not end on other numbers.
+template <class T>
+bool all_finite(const T* x, int64_t n) {
+  return std::all_of(x, x + n, [](T value) { return std::isfinite(value); });
+}
+
+}  // namespace
 
 #ifdef REWIND_LAPACK
 
@@ -38,6 +47,8 @@ lapack_int gesdd(char job, lapack_int m, lapack_int n, double* a, double* s, dou
 template <class T>
 bool eigh(T* a, int64_t n, T* values, T* v) {
   if (n == 0) return true;
+  for (int64_t i = 0; i < n; ++i)
+    if (!all_finite(a + i * n, i + 1)) return false;
   if (syevd(v ? 'V' : 'N', lapack_int(n), a, values) != 0) return false;
   if (v)
     for (int64_t i = 0; i < n; ++i)
@@ -49,6 +60,7 @@ template <class T>
 bool svd(Workspace&, T* a, int64_t m, int64_t n, bool full, T* s, T* u, T* v) {
   const int64_t p = std::min(m, n);
   if (p == 0) return true;
+  if (!all_finite(a, m * n)) return false;
   // aᵀ = v s uᵀ: LAPACK's left vectors are v by columns, its right ones u by rows.
   const int64_t v_cols = full ? n : p;
   const int64_t u_cols = full ? m : p;
@@ -87,11 +99,6 @@ void rotate(T* x, T* y, int64_t n, T c, T s) {
     x[i] = c * u - s * w;
     y[i] = s * u + c * w;
   }
-}
-
-template <class T>
-bool all_finite(const T* x, int64_t n) {
-  return std::all_of(x, x + n, [](T value) { return std::isfinite(value); });
 }
 
 // Completes `rows` (count, n), which are orthonormal or zero, to an orthonormal basis of n rows: unit vectors

@@ -85,6 +85,27 @@ struct Product {
   }
 };
 
+#ifdef REWIND_ONEDNN
+
+// aᵀ b of few columns, over a long inner axis: oneDNN is faster at few rows, bᵀ a.
+bool is_better_turned(DType dtype, const Gemm& g) {
+  return dtype == DType::kFloat32 && g.batch == 1 && g.transpose_a && !g.transpose_b && g.k > 1024 &&
+         g.n <= 32 && g.m > 4 * g.n;
+}
+
+bool gemm_turned(Workspace& workspace, const Gemm& g, const void* a, const void* b, float* c) {
+  const Gemm turned{
+      .m = g.n, .n = g.m, .k = g.k, .transpose_a = true, .lda = g.ldb, .ldb = g.lda, .ldc = g.m};
+  float* product = reinterpret_cast<float*>(workspace.room(size_t(g.m * g.n) * sizeof(float)));
+  Workspace own = workspace.another();
+  if (!gemm_onednn(own, DType::kFloat32, turned, b, a, product)) return false;
+  for (int64_t i = 0; i < g.m; ++i)
+    for (int64_t j = 0; j < g.n; ++j) c[i * g.ldc + j] = product[j * g.m + i];
+  return true;
+}
+
+#endif
+
 void convert_rows(const GemmBlocks& blocks, const Gemm& g, int64_t element, const void* sums, void* c) {
   for (int64_t i = 0; i < g.m; ++i)
     blocks.finish(at(sums, i * g.n * blocks.acc_bytes), at(c, i * g.ldc * element), g.n);
@@ -152,7 +173,13 @@ bool gemm(Workspace& workspace, DType dtype, const Gemm& g, const void* a, const
                 static_cast<float*>(c), [](int64_t, int64_t) {});
     return true;
   }
+  if (!small && is_long(dtype, g)) {
+    gemm_long(workspace, g, static_cast<const float*>(a), static_cast<const float*>(b),
+              static_cast<float*>(c));
+    return true;
+  }
 #ifdef REWIND_ONEDNN
+  if (is_better_turned(dtype, g) && gemm_turned(workspace, g, a, b, static_cast<float*>(c))) return true;
   if (!small && gemm_onednn(workspace, dtype, g, a, b, c)) return true;
 #endif
   gemm_plain(workspace, dtype, g, a, b, c);

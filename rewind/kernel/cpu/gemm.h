@@ -25,6 +25,8 @@ class Workspace {
     }
     return data_;
   }
+  // One more of the same kind, for a request that lives beside this one's.
+  Workspace another() const { return ctx_ ? Workspace(*ctx_) : Workspace(); }
 
  private:
   KernelContext* ctx_ = nullptr;
@@ -62,6 +64,10 @@ bool is_direct(DType dtype, const Gemm& g);
 // Calls `rows_done(begin, end)` from any thread for rows of c that are finished, each once.
 void gemm_direct(Workspace& workspace, const Gemm& g, const float* a, const float* b, float* c,
                  FunctionRef<void(int64_t, int64_t)> rows_done);
+
+// The same for aᵀ b with a long inner axis and a small result.
+bool is_long(DType dtype, const Gemm& g);
+void gemm_long(Workspace& workspace, const Gemm& g, const float* a, const float* b, float* c);
 
 // oneDNN's, for float32 and bfloat16. False when this product is not for it.
 bool gemm_onednn(Workspace& workspace, DType dtype, const Gemm& g, const void* a, const void* b, void* c);

@@ -57,7 +57,7 @@ void truncated(const Philox& state, T* out, int64_t n) {
   using C = std::conditional_t<std::is_same_v<T, double>, double, float>;
   constexpr int64_t kGroup = std::is_same_v<T, double> ? 2 : 4;
   constexpr uint64_t kStretch = uint64_t(kGroup) * kReservedBlocks / 4;
-  constexpr int64_t kGroups = 256;
+  constexpr int64_t kGroups = 1024;
   constexpr C kBound = C(2);
   const RandomLoops& loops = *isa_loops().random;
   auto numbers_of = [&](const uint32_t* words, C* numbers, int64_t blocks) {
@@ -65,12 +65,13 @@ void truncated(const Philox& state, T* out, int64_t n) {
     else loops.normal(words, numbers, blocks * 4);
   };
   const int64_t groups = (n + kGroup - 1) / kGroup;
-  parallel_for((groups + kGroups - 1) / kGroups, 4, [&](int64_t begin, int64_t end) {
+  parallel_for((groups + kGroups - 1) / kGroups, 1, [&](int64_t begin, int64_t end) {
     alignas(64) uint32_t words[kGroups * 4];
     alignas(64) C numbers[kGroups * kGroup];
     struct Open {
       int64_t group, have;
     } open[kGroups];  // groups that lack numbers
+    uint64_t steps[kGroups];
     for (int64_t u = begin; u < end; ++u) {
       const int64_t first = u * kGroups;
       const int64_t count = std::min(kGroups, groups - first);
@@ -98,8 +99,8 @@ void truncated(const Philox& state, T* out, int64_t n) {
         if (!take(from, group, have)) open[left++] = {group, have};
       }
       for (uint64_t block = 1; left > 0; ++block) {
-        for (int64_t k = 0; k < left; ++k)
-          loops.words(state.skipped(uint64_t(open[k].group) * kStretch + block), 1, words + 4 * k, 1);
+        for (int64_t k = 0; k < left; ++k) steps[k] = uint64_t(open[k].group) * kStretch + block;
+        loops.words_at(state, steps, words, left);
         numbers_of(words, numbers, left);
         int64_t still = 0;
         for (int64_t k = 0; k < left; ++k) {

@@ -79,42 +79,65 @@ void scan_columns(const T* x, T* out, int64_t n, int64_t inner, int64_t columns,
   }
 }
 
-// kRows rows side by side: each waits for its own last step only, so the others fill the time. Elements of a
-// row are neighbours, rows are n apart.
-template <class T, class F, int kRows>
-void scan_rows(const T* x, T* out, int64_t n, bool exclusive, bool reverse) {
+constexpr int kTogether = 8;  // rows
+constexpr int64_t kBlock = 128;
+constexpr int64_t kPitch = kBlock + 16;  // rows of a block lie in different sets of the cache
+
+// Some steps of kTogether rows side by side: each waits for its own last step only, so the others fill the
+// time.
+template <class T, class F>
+void scan_block(const T* x, T* out, int64_t n, Compute<T>* acc, bool exclusive, bool reverse) {
   using C = Compute<T>;
-  C acc[kRows];
-  std::fill_n(acc, kRows, F::template start<C>());
+  C sums[kTogether];
+  std::copy_n(acc, kTogether, sums);
   const int64_t step = reverse ? -1 : 1;
-  int64_t at = reverse ? n - 1 : 0;
-  if (exclusive) {
-    for (int64_t i = 0; i < n; ++i, at += step) {
+  for (int64_t i = 0, at = reverse ? n - 1 : 0; i < n; ++i, at += step) {
 #pragma GCC unroll 8
-      for (int r = 0; r < kRows; ++r) {
-        const C v = static_cast<C>(x[r * n + at]);
-        out[r * n + at] = static_cast<T>(acc[r]);
-        acc[r] = F::template step<C>(acc[r], v);
-      }
+    for (int r = 0; r < kTogether; ++r) {
+      const C before = sums[r];
+      sums[r] = F::template step<C>(before, static_cast<C>(x[r * kPitch + at]));
+      out[r * kPitch + at] = static_cast<T>(exclusive ? before : sums[r]);
     }
-  } else {
-    for (int64_t i = 0; i < n; ++i, at += step) {
-#pragma GCC unroll 8
-      for (int r = 0; r < kRows; ++r) {
-        acc[r] = F::template step<C>(acc[r], static_cast<C>(x[r * n + at]));
-        out[r * n + at] = static_cast<T>(acc[r]);
-      }
-    }
+  }
+  std::copy_n(sums, kTogether, acc);
+}
+
+// kTogether rows, n apart. They go through blocks of their own memory: often n is a power of two, and then
+// elements of the same place in all rows fall on each other in the cache.
+template <class T, class F>
+void scan_rows(const T* x, T* out, int64_t n, bool exclusive, bool reverse) {
+  alignas(64) T from[kTogether * kPitch];
+  alignas(64) T to[kTogether * kPitch];
+  Compute<T> acc[kTogether];
+  std::fill_n(acc, kTogether, F::template start<Compute<T>>());
+  for (int64_t done = 0; done < n; done += kBlock) {
+    const int64_t count = std::min(kBlock, n - done);
+    const int64_t first = reverse ? n - done - count : done;
+    for (int r = 0; r < kTogether; ++r) std::copy_n(x + r * n + first, count, from + r * kPitch);
+    if (exclusive) scan_block<T, F>(from, to, count, acc, true, reverse);
+    else scan_block<T, F>(from, to, count, acc, false, reverse);
+    for (int r = 0; r < kTogether; ++r) std::copy_n(to + r * kPitch, count, out + r * n + first);
+  }
+}
+
+template <class T, class F>
+void scan_row(const T* x, T* out, int64_t n, bool exclusive, bool reverse) {
+  using C = Compute<T>;
+  C sum = F::template start<C>();
+  const int64_t step = reverse ? -1 : 1;
+  for (int64_t i = 0, at = reverse ? n - 1 : 0; i < n; ++i, at += step) {
+    const C before = sum;
+    sum = F::template step<C>(sum, static_cast<C>(x[at]));
+    out[at] = static_cast<T>(exclusive ? before : sum);
   }
 }
 
 template <class T, class F>
 void scan_last_axis(const T* x, T* out, int64_t rows, int64_t n, bool exclusive, bool reverse) {
-  constexpr int kTogether = 8;
   const int64_t whole = rows / kTogether * kTogether;
   for (int64_t r = 0; r < whole; r += kTogether)
-    scan_rows<T, F, kTogether>(x + r * n, out + r * n, n, exclusive, reverse);
-  for (int64_t r = whole; r < rows; ++r) scan_rows<T, F, 1>(x + r * n, out + r * n, n, exclusive, reverse);
+    scan_rows<T, F>(x + r * n, out + r * n, n, exclusive, reverse);
+  for (int64_t r = whole; r < rows; ++r) scan_row<T, F>(x + r * n, out + r * n, n, exclusive, reverse);
 }
 
 template <class F, DTypeSet kTypes>

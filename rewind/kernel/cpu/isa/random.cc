@@ -27,14 +27,17 @@ constexpr int kLanes = 64;  // more than compilers unroll before they look for v
   }
 }
 
-void words(const Philox& start, uint64_t stride, uint32_t* __restrict out, int64_t count) {
+// Blocks step(0), step(1), ... behind the start.
+template <class Step>
+[[gnu::always_inline]] inline void words_of(const Philox& start, uint32_t* __restrict out, int64_t count,
+                                            Step step_of) {
   const uint64_t low = start.low, high = start.high;
   const uint32_t k0 = uint32_t(start.key), k1 = uint32_t(start.key >> 32);
   int64_t begin = 0;
   for (; begin + kLanes <= count; begin += kLanes) {
     uint32_t c0[kLanes], c1[kLanes], c2[kLanes], c3[kLanes];
     for (int i = 0; i < kLanes; ++i) {
-      const uint64_t step = (uint64_t(begin) + uint64_t(i)) * stride;
+      const uint64_t step = step_of(begin + i);
       const uint64_t at = low + step;
       const uint64_t above = high + (at < step ? 1 : 0);
       c0[i] = uint32_t(at);
@@ -52,7 +55,7 @@ void words(const Philox& start, uint64_t stride, uint32_t* __restrict out, int64
     }
   }
   for (; begin < count; ++begin) {
-    const uint64_t step = uint64_t(begin) * stride;
+    const uint64_t step = step_of(begin);
     const uint64_t at = low + step;
     const uint64_t above = high + (at < step ? 1 : 0);
     uint32_t c0 = uint32_t(at), c1 = uint32_t(at >> 32), c2 = uint32_t(above), c3 = uint32_t(above >> 32);
@@ -62,6 +65,14 @@ void words(const Philox& start, uint64_t stride, uint32_t* __restrict out, int64
     out[begin * 4 + 2] = c2;
     out[begin * 4 + 3] = c3;
   }
+}
+
+void words(const Philox& start, uint64_t stride, uint32_t* __restrict out, int64_t count) {
+  words_of(start, out, count, [stride](int64_t i) { return uint64_t(i) * stride; });
+}
+
+void words_at(const Philox& start, const uint64_t* steps, uint32_t* __restrict out, int64_t count) {
+  words_of(start, out, count, [steps](int64_t i) { return steps[i]; });
 }
 
 [[gnu::always_inline]] inline float unit(uint32_t word) {
@@ -139,7 +150,7 @@ void normal_double(const uint32_t* __restrict words, double* __restrict out, int
 }  // namespace
 
 const RandomLoops* random_loops() {
-  static constinit RandomLoops loops{words, uniform, normal, normal_double};
+  static constinit RandomLoops loops{words, words_at, uniform, normal, normal_double};
   return &loops;
 }
 

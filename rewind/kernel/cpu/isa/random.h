@@ -19,6 +19,8 @@ struct Philox {
 struct RandomLoops {
   // Four words for each of `count` blocks, `stride` apart: out (count, 4).
   void (*words)(const Philox& start, uint64_t stride, uint32_t* out, int64_t count);
+  // The same for blocks steps[i] behind the start.
+  void (*words_at)(const Philox& start, const uint64_t* steps, uint32_t* out, int64_t count);
   // 23 bits of each word as a number in [0, 1).
   void (*uniform)(const uint32_t* words, float* out, int64_t n);
   // Box and Muller: each pair of words becomes a pair of normal numbers; n is even.
