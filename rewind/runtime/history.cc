@@ -17,6 +17,7 @@ constexpr uint8_t kOfStorage = 2;  // and the memory belongs to a storage
 constexpr uint8_t kManyUses = 16;  // read so often that it is no part of any chain: a mask, a table
 constexpr uint32_t kLongAgo = 64;  // calls; a cut that lasted so long is worth keeping whatever comes
 constexpr size_t kScanned = 256;   // candidates looked at; of more, a sample
+constexpr size_t kRow = 48;        // missing values looked at one behind the other
 constexpr uint32_t kForward = kHistoryForward;
 
 std::atomic<int> g_tapes{0};
@@ -180,6 +181,11 @@ void History::leave(RecipeOutput& o) {
 
 void History::free_data(RecipeOutput& o) {
   leave(o);
+  if (short_) {
+    Recipe& r = o.recipe();
+    for (size_t i = 0; i < r.num_inputs; ++i)
+      if (r.inputs()[i].made) r.inputs()[i].recipe->heir = &r;
+  }
   cpu_device().allocator().deallocate(o.data, bytes_of(o));
   o.data = nullptr;
 }
@@ -263,13 +269,20 @@ void History::release(Recipe* recipe) {
     }
     for (size_t i = 0; i < r->num_inputs; ++i) {
       RecipeInput& in = r->inputs()[i];
-      if (!in.made) Ref<Storage>::adopt(in.leaf);
-      else if (--in.recipe->refs == 0) work.push_back(in.recipe);
+      if (!in.made) {
+        Ref<Storage>::adopt(in.leaf);
+        continue;
+      }
+      if (in.recipe->heir == r) in.recipe->heir = nullptr;
+      if (--in.recipe->refs == 0) work.push_back(in.recipe);
     }
     recipes_.free(r);
     --live_;
   }
-  if (live_ == 0) recipes_.clear();
+  if (live_ > 0) return;
+  recipes_.clear();
+  cut_places_.clear();
+  short_ = false;
 }
 
 void History::settle(Storage& storage) {
@@ -298,6 +311,72 @@ double History::staleness(const RecipeOutput& o, uint32_t place) const {
   const uint32_t now = std::min(cursor_, this->place());
   if (place > now) return o.handle ? age : 1e12;  // the backward pass has gone by
   return std::min(age, double(now - place) + 1);
+}
+
+bool History::absent(const RecipeInput& in) const {
+  if (!in.made) return false;
+  const RecipeOutput& o = in.recipe->outputs()[in.output];
+  return !o.data && !o.filed;
+}
+
+// What the history cost up to the last cut before this place that need not be made again.
+double History::kept_before(uint32_t place) const {
+  const auto at = std::lower_bound(cuts_.begin(), cuts_.end(), place,
+                                   [](const Cut& c, uint32_t p) { return c.place < p; });
+  return at == cuts_.begin() ? 0 : std::prev(at)->recipe->end();
+}
+
+// The row goes back by the youngest missing input, which is the end of the longest way as a rule.
+double History::work_before(const Recipe& r) const {
+  Recipe* row[kRow];
+  size_t n = 0;
+  double work = 0;
+  auto* at = const_cast<Recipe*>(&r);
+  while (true) {
+    Recipe* next = nullptr;
+    for (size_t i = 0; i < at->num_inputs; ++i) {
+      const RecipeInput& in = at->inputs()[i];
+      if (absent(in) && (!next || in.recipe->place > next->place)) next = in.recipe;
+    }
+    if (!next) break;
+    if (n == kRow) {
+      work = double(next->missing);
+      break;
+    }
+    if (is_cut(*next)) {
+      work = next->end() - kept_before(next->place);
+      break;
+    }
+    row[n++] = at = next;
+  }
+  while (n > 0) {
+    Recipe& step = *row[--n];
+    work += double(step.cost);
+    step.missing = step.backward ? std::max(step.missing, float(work)) : float(work);
+  }
+  return work;
+}
+
+double History::work_to_make(RecipeOutput& o) const {
+  const Recipe& r = o.recipe();
+  if (o.filed) return 0;
+  return is_cut(r) ? r.end() - kept_before(r.place) : double(r.cost) + work_before(r);
+}
+
+double History::work_after(Recipe& r, uint32_t now) const {
+  double work = 0;
+  const Recipe* at = r.heir;
+  for (size_t n = 0; at && at->place <= now; ++n, at = at->heir) {
+    const RecipeOutput& o = const_cast<Recipe*>(at)->outputs()[0];
+    if (o.data || o.filed) break;
+    if (n == kRow) {
+      work += double(at->after);
+      break;
+    }
+    work += double(at->cost);
+  }
+  r.after = float(work);
+  return work;
 }
 
 bool History::drop_one() {
@@ -336,13 +415,9 @@ bool History::drop_one() {
   auto consider_loose = [&](size_t i) {
     RecipeOutput& o = *loose_[i];
     Recipe& r = o.recipe();
-    float missing = 0;
-    for (size_t k = 0; k < r.num_inputs; ++k) {
-      const RecipeInput& in = r.inputs()[k];
-      if (in.made && !in.recipe->outputs()[in.output].data) missing = std::max(missing, in.recipe->missing);
-    }
-    const float all = r.backward ? std::max(r.cost + missing, r.missing) : r.cost + missing;
-    consider(o, double(all), double(all));
+    const double before = double(r.cost) + work_before(r);
+    const double all = before + work_after(r, now);
+    consider(o, r.backward ? std::max(all, double(r.missing)) : all, before);
   };
   auto look = [&](size_t count, auto&& at) {
     if (count <= kScanned) {
@@ -362,7 +437,8 @@ bool History::drop_one() {
   }
   if (!best) return false;
   if (to_file && !spill_out(*best)) return drop_one();  // the disk is full: without the file then
-  best->recipe().missing = float(again);
+  Recipe& left = best->recipe();
+  left.missing = left.backward ? std::max(left.missing, float(again)) : float(again);
   if (best->data) discard(*best);
   best->lost = best->handle != nullptr;
   lost_ += best->lost;
@@ -400,6 +476,7 @@ void History::forget() {
     }
   }
   for (const RecipeInput& in : inputs) {
+    if (in.made) in.recipe->heir = nullptr;
     if (in.made) release(in.recipe);
     else Ref<Storage>::adopt(in.leaf);
   }

@@ -108,6 +108,11 @@ class History {
   void note_uses(const Recipe& r);
   void run_again(Recipe& r, const RecipeOutput& wanted);
   double staleness(const RecipeOutput& o, uint32_t place) const;
+  bool absent(const RecipeInput& in) const;
+  double kept_before(uint32_t place) const;
+  double work_before(const Recipe& r) const;
+  double work_to_make(RecipeOutput& o) const;
+  double work_after(Recipe& r, uint32_t now) const;
 
   std::vector<Cut> cuts_;                                   // in memory or in the file, by place
   std::vector<RecipeOutput*> loose_;                        // other values in memory

@@ -20,11 +20,21 @@ void History::make(RecipeOutput& wanted) {
       Recipe& r = f.wanted->recipe();
       if (f.wanted->filed && !read_back(*f.wanted)) continue;
       RecipeOutput* first = nullptr;
+      double most = -1;
       for (size_t i = 0; i < r.num_inputs && !f.wanted->data; ++i) {
         const RecipeInput& in = r.inputs()[i];
         if (!in.made) continue;
         RecipeOutput& o = in.recipe->outputs()[in.output];
-        if (!o.data && (!first || in.recipe->place < first->recipe().place)) first = &o;
+        if (o.data || &o == first) continue;
+        if (!first) {
+          first = &o;
+          continue;
+        }
+        if (most < 0) most = work_to_make(*first);
+        const double work = work_to_make(o);
+        if (work <= most) continue;
+        first = &o;
+        most = work;
       }
       if (first) {
         frames.push_back({first, {}});
