@@ -24,7 +24,7 @@ def same_line(a, b):
 
 def main():
     build = pathlib.Path(sys.argv[1])
-    env = dict(os.environ, TF_CPP_MIN_LOG_LEVEL="3")
+    env = dict(os.environ, TF_CPP_MIN_LOG_LEVEL="3", PYTHONUNBUFFERED="1")  # lines in the order of printing
     failed = passed = 0
     for python in sorted(SEEDS.glob("*.py")):
         want = subprocess.run([sys.executable, python], capture_output=True, text=True, env=env)
