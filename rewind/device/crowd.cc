@@ -69,6 +69,7 @@ class Watch {
     const std::lock_guard lock(mutex_);
     next_look_ = kNever;
     team_.end();
+    crowded_ = false;
   }
 
  private:
@@ -136,6 +137,14 @@ bool cores_are_crowded() { return watch()->crowded(); }
 void stop_watching_cores() { watch()->stop(); }
 void forget_crowd() { watch() = new Watch; }
 
+}  // namespace rw
+
+#else
+
+namespace rw {
+bool cores_are_crowded() { return false; }
+void stop_watching_cores() {}
+void forget_crowd() {}
 }  // namespace rw
 
 #endif
