@@ -1,13 +1,18 @@
 #include "rewind/device/crowd.h"
 
 #ifdef REWIND_OPENMP
+#include <dirent.h>
+#include <fcntl.h>
 #include <omp.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
+#include <cstdio>
 #include <cstdlib>
 #include <mutex>
 #include <system_error>
@@ -22,9 +27,12 @@ using Clock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
 
 // The scheduler takes a core away from a thread that wants to go on only if another one waits for it. Alone,
-// a process sees a few such turns a second; beside one busy thread some hundreds.
+// a process sees a few such turns a second; beside one busy thread some hundreds. A thread that works for a
+// moment now and then, as one that reads data does, makes turns too, so many turns are a reason to look at
+// the time that was lost by them: beside one busy thread half of a core's.
 constexpr auto kLook = milliseconds(30);
-constexpr long kTurns = 4;  // in kLook
+constexpr long kTurns = 4;             // in kLook
+constexpr double kCrowdedShare = 0.2;  // of a core
 // How long a crowd is believed in before the cores are tried again. Each trial that fails doubles it.
 constexpr auto kFirstBelief = milliseconds(250), kLongestBelief = milliseconds(4000);
 
@@ -58,6 +66,37 @@ class SleepingTeam {
   std::thread thread_;
 };
 
+// Nanoseconds that the threads of this process have waited for a core, or -1 where the system does not tell.
+// Without malloc.
+int64_t waited_for_cores() {
+  const int tasks = open("/proc/self/task", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (tasks < 0) return -1;
+  int64_t total = -1;
+  alignas(dirent64) char entries[4096];
+  for (;;) {
+    const long bytes = syscall(SYS_getdents64, tasks, entries, sizeof entries);
+    if (bytes <= 0) break;
+    for (long at = 0; at < bytes;) {
+      const auto* entry = reinterpret_cast<const dirent64*>(entries + at);
+      at += entry->d_reclen;
+      char path[64];
+      snprintf(path, sizeof path, "%.32s/schedstat", entry->d_name);
+      const int file = openat(tasks, path, O_RDONLY | O_CLOEXEC);
+      if (file < 0) continue;  // "." and "..", or the thread has ended
+      char text[96];
+      const ssize_t size = read(file, text, sizeof text - 1);
+      close(file);
+      if (size <= 0) continue;
+      text[size] = 0;
+      long long ran = 0;
+      long long waited = 0;  // in the queue of a core
+      if (sscanf(text, "%lld %lld", &ran, &waited) == 2) total = std::max<int64_t>(total, 0) + waited;
+    }
+  }
+  close(tasks);
+  return total;
+}
+
 class Watch {
  public:
   bool crowded() {
@@ -74,6 +113,10 @@ class Watch {
 
  private:
   static constexpr int64_t kNever = INT64_MAX;
+
+  static double nanoseconds(int64_t ticks) {
+    return double(std::chrono::duration_cast<std::chrono::nanoseconds>(Clock::duration(ticks)).count());
+  }
 
   static long turns() {
     rusage use{};
@@ -92,11 +135,20 @@ class Watch {
     if (crowded_) {
       become(false);
       tried_at_ = now;
+      last_waited_ = -1;
     } else if (last_look_ != 0 && seen - last_turns_ >= most) {
-      const bool again = now - tried_at_ < 4 * lasts(kLook);
-      belief_ = again ? std::min(2 * belief_, lasts(kLongestBelief)) : lasts(kFirstBelief);
-      become(true);
-      wait = belief_;
+      const int64_t waited = waited_for_cores();
+      const bool lost =
+          last_waited_ >= 0 && double(waited - last_waited_) > kCrowdedShare * nanoseconds(since);
+      last_waited_ = waited;
+      if (lost) {
+        const bool again = now - tried_at_ < 4 * lasts(kLook);
+        belief_ = again ? std::min(2 * belief_, lasts(kLongestBelief)) : lasts(kFirstBelief);
+        become(true);
+        wait = belief_;
+      }
+    } else {
+      last_waited_ = -1;
     }
     last_look_ = now;
     last_turns_ = seen;
@@ -122,6 +174,7 @@ class Watch {
                                                                                                   : 0};
   SleepingTeam team_;
   int64_t last_look_ = 0, tried_at_ = 0, belief_ = 0;  // Clock's ticks; by mutex_, like what follows
+  int64_t last_waited_ = -1;                           // at the last look, if there were many turns
   long last_turns_ = 0;
 };
 
