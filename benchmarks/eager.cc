@@ -16,21 +16,31 @@ void eager_add() {
   say("eager_add", "rewind", "", {{"us_per_op", us / kOps}});
 }
 
+struct SumTimes {
+  double forward, backward;  // us an op
+};
+
+// a + b + b + ... under a tape, and its gradient.
+SumTimes taped_sums(const rw::Tensor& a, const rw::Tensor& b, int ops) {
+  rw::GradientTape tape;
+  tape.watch(a);
+  const double start = now_us();
+  rw::Tensor c = a;
+  for (int i = 0; i < ops; ++i) c = rw::add(c, b);
+  const double middle = now_us();
+  const rw::Tensor g = tape.gradient(rw::reduce_sum(c), a);
+  return {(middle - start) / ops, (now_us() - middle) / ops};
+}
+
 void eager_add_taped() {
   const rw::Tensor a = rw::constant({1.f, 1.f, 1.f, 1.f});
   const rw::Tensor b = rw::constant({1.f, 1.f, 1.f, 1.f});
   constexpr int kOps = 20000;
   std::vector<double> forward, backward;
   for (int repeat = 0; repeat < 11; ++repeat) {
-    rw::GradientTape tape;
-    tape.watch(a);
-    const double start = now_us();
-    rw::Tensor c = a;
-    for (int i = 0; i < kOps; ++i) c = rw::add(c, b);
-    const double middle = now_us();
-    const rw::Tensor g = tape.gradient(rw::reduce_sum(c), a);
-    forward.push_back((middle - start) / kOps);
-    backward.push_back((now_us() - middle) / kOps);
+    const SumTimes t = taped_sums(a, b, kOps);
+    forward.push_back(t.forward);
+    backward.push_back(t.backward);
   }
   std::sort(forward.begin(), forward.end());
   std::sort(backward.begin(), backward.end());
@@ -47,15 +57,9 @@ void eager_add_budget() {
   for (int repeat = 0; repeat < 42; ++repeat) {
     const int way = repeat % 2;
     rw::memory::set_budget("CPU:0", way == 0 ? 0 : int64_t{1} << 30);
-    rw::GradientTape tape;
-    tape.watch(a);
-    const double start = now_us();
-    rw::Tensor c = a;
-    for (int i = 0; i < kOps; ++i) c = rw::add(c, b);
-    const double middle = now_us();
-    const rw::Tensor g = tape.gradient(rw::reduce_sum(c), a);
-    forward[way].push_back((middle - start) / kOps);
-    backward[way].push_back((now_us() - middle) / kOps);
+    const SumTimes t = taped_sums(a, b, kOps);
+    forward[way].push_back(t.forward);
+    backward[way].push_back(t.backward);
   }
   rw::memory::set_budget("CPU:0", 0);
   for (int way = 0; way < 2; ++way) {

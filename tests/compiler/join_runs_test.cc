@@ -12,13 +12,6 @@
 namespace rw::test {
 namespace {
 
-HostTensor numbers(const Shape& shape, int64_t seed) {
-  auto data = std::make_shared<std::vector<float>>(size_t(shape.num_elements()));
-  for (size_t i = 0; i < data->size(); ++i)
-    (*data)[i] = float((int64_t(i) * 7919 + seed * 104729) % 2003 - 1001) / 997;
-  return {DType::kFloat32, shape, std::shared_ptr<const void>(data, data->data())};
-}
-
 // The backward pass of y = tanh(x w) * tanh(x w): the activation is made again for the gradient of the next
 // layer's weight, then its derivative reads the same product.
 struct Backward {

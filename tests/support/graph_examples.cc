@@ -343,4 +343,11 @@ bool same_bits(const HostTensor& a, const HostTensor& b) {
   return n == 0 || std::memcmp(a.data.get(), b.data.get(), n * size_of(a.dtype)) == 0;
 }
 
+HostTensor numbers(const Shape& shape, int64_t seed) {
+  auto data = std::make_shared<std::vector<float>>(size_t(shape.num_elements()));
+  for (size_t i = 0; i < data->size(); ++i)
+    (*data)[i] = float((int64_t(i) * 7919 + seed * 104729) % 2003 - 1001) / 997;
+  return {DType::kFloat32, shape, std::shared_ptr<const void>(data, data->data())};
+}
+
 }  // namespace rw::test

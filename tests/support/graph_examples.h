@@ -30,4 +30,7 @@ std::vector<HostTensor> run_graph(const Graph& graph, const std::vector<HostTens
 
 bool same_bits(const HostTensor& a, const HostTensor& b);
 
+// Numbers between -1.01 and 1.01 in no order, others for each seed.
+HostTensor numbers(const Shape& shape, int64_t seed);
+
 }  // namespace rw::test
