@@ -33,8 +33,10 @@ using std::chrono::milliseconds;
 constexpr auto kLook = milliseconds(30);
 constexpr long kTurns = 4;             // in kLook
 constexpr double kCrowdedShare = 0.2;  // of a core
+// Programs that start and end at once are no crowd: it lasts for some looks in a row.
+constexpr int kLooks = 3;
 // How long a crowd is believed in before the cores are tried again. Each trial that fails doubles it.
-constexpr auto kFirstBelief = milliseconds(250), kLongestBelief = milliseconds(4000);
+constexpr auto kFirstBelief = milliseconds(60), kLongestBelief = milliseconds(4000);
 
 // Threads that sleep inside an OpenMP team, as many as it takes to have more than there are cores.
 class SleepingTeam {
@@ -140,15 +142,17 @@ class Watch {
       const int64_t waited = waited_for_cores();
       const bool lost =
           last_waited_ >= 0 && double(waited - last_waited_) > kCrowdedShare * nanoseconds(since);
+      const bool again = now - tried_at_ < 4 * lasts(kLook);
       last_waited_ = waited;
-      if (lost) {
-        const bool again = now - tried_at_ < 4 * lasts(kLook);
+      lossy_looks_ = lost ? lossy_looks_ + 1 : 0;
+      if (lost && (again || lossy_looks_ >= kLooks)) {
         belief_ = again ? std::min(2 * belief_, lasts(kLongestBelief)) : lasts(kFirstBelief);
         become(true);
         wait = belief_;
       }
     } else {
       last_waited_ = -1;
+      lossy_looks_ = 0;
     }
     last_look_ = now;
     last_turns_ = seen;
@@ -175,6 +179,7 @@ class Watch {
   SleepingTeam team_;
   int64_t last_look_ = 0, tried_at_ = 0, belief_ = 0;  // Clock's ticks; by mutex_, like what follows
   int64_t last_waited_ = -1;                           // at the last look, if there were many turns
+  int lossy_looks_ = 0;                                // in a row
   long last_turns_ = 0;
 };
 

@@ -14,6 +14,7 @@
 #include "rewind/device/crowd.h"
 #include "rewind/device/helper_threads.h"
 #include "rewind/device/serial_scope.h"
+#include "rewind/device/shares.h"
 
 #ifdef REWIND_OPENMP
 #include <omp.h>
@@ -109,15 +110,19 @@ class LoopTimes {
   std::array<Clock::duration, 64> times_{};
 };
 
-// In more pieces than threads where grain lets it: helpers come when they get a core.
+// In more pieces than threads where grain lets it: some get a core later than others.
+int64_t step_of(int64_t n, int64_t grain, int64_t threads) {
+  constexpr int64_t kPiecesOfThread = 4;
+  const int64_t pieces = std::min<int64_t>(kPiecesOfThread * threads, (n + grain - 1) / grain);
+  return ((n + pieces - 1) / pieces + grain - 1) / grain * grain;
+}
+
 void run_with_helpers(HelperThreads& helpers, int64_t n, int64_t grain,
                       FunctionRef<void(int64_t, int64_t)> body) {
-  constexpr int64_t kPiecesOfThread = 4;
   constexpr auto kLong = std::chrono::microseconds(80);
   thread_local LoopTimes times;
   const int threads = num_threads();
-  const int64_t pieces = std::min<int64_t>(kPiecesOfThread * threads, (n + grain - 1) / grain);
-  const int64_t step = ((n + pieces - 1) / pieces + grain - 1) / grain * grain;
+  const int64_t step = step_of(n, grain, threads);
   FirstError error;
   LoopTimes::Clock::duration& time = times.of(body, n, grain);
   const auto start = LoopTimes::Clock::now();
@@ -164,12 +169,14 @@ void parallel_for(int64_t n, int64_t grain, FunctionRef<void(int64_t, int64_t)> 
   HelperThreads& helpers = Helpers::get();
 #ifdef REWIND_OPENMP
   if (!cores_are_crowded()) {
-    const int64_t step = ((n + pieces - 1) / pieces + grain - 1) / grain * grain;
+    const int64_t step = step_of(n, grain, pieces);
+    Shares shares((n + step - 1) / step, pieces);
     FirstError error;
-#pragma omp parallel for num_threads(int(pieces)) schedule(static, 1)
-    for (int64_t i = 0; i < pieces; ++i) {
-      const int64_t begin = i * step;
-      if (begin < n) error.run(body, begin, std::min(n, begin + step));
+#pragma omp parallel num_threads(int(pieces))
+    {
+      const int mine = omp_get_thread_num();
+      for (int64_t i = 0, end = 0; shares.take(mine, 1, i, end);)
+        error.run(body, i * step, std::min(n, (i + 1) * step));
     }
     return error.rethrow();
   }

@@ -1,6 +1,7 @@
 #include "rewind/kernel/cpu/attention.h"
 
 #include "rewind/device/parallel.h"
+#include "rewind/device/shares.h"
 #include "rewind/kernel/cpu/isa/isa.h"
 #include "rewind/kernel/cpu/normalization.h"
 #include "rewind/kernel/cpu/transpose_tile.h"
@@ -118,13 +119,14 @@ void attention(KernelContext& ctx) {
       at.aligned(key_floats) + at.aligned(value_floats) + at.block_rows() * at.scores_step();
   const int64_t pieces = std::min<int64_t>(num_threads(), units);
   float* memory = at.scratch(pieces * floats);
+  Shares shares(units, pieces);
   parallel_for(pieces, 1, [&](int64_t first_piece, int64_t last_piece) {
     for (int64_t piece = first_piece; piece < last_piece; ++piece) {
       float* key_panels = memory + piece * floats;
       float* value_panels = key_panels + at.aligned(key_floats);
       float* scores = value_panels + at.aligned(value_floats);
       int64_t packed = -1;
-      for (int64_t u = units * piece / pieces; u < units * (piece + 1) / pieces; ++u) {
+      for (int64_t u = 0, end = 0; shares.take(piece, 1, u, end);) {
         const int64_t head = u / at.blocks();
         const int64_t block = u % at.blocks();
         if (packed != head) {

@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "rewind/device/parallel.h"
+#include "rewind/device/shares.h"
 #include "rewind/kernel/cpu/attention.h"
 #include "rewind/kernel/cpu/isa/isa.h"
 #include "rewind/kernel/cpu/isa/reduce.h"
@@ -67,11 +68,12 @@ class Gradients {
   void share_heads(int64_t heads, int64_t pieces) const {
     const int64_t floats = head_floats() + block_floats();
     float* memory = at_.scratch(pieces * floats);
+    Shares shares(heads, pieces);
     parallel_for(pieces, 1, [&](int64_t begin, int64_t end) {
       for (int64_t piece = begin; piece < end; ++piece) {
         const HeadRoom room = head_room(memory + piece * floats);
         BlockRoom part = block_room(memory + piece * floats + head_floats());
-        for (int64_t h = heads * piece / pieces; h < heads * (piece + 1) / pieces; ++h) {
+        for (int64_t h = 0, next = 0; shares.take(piece, 1, h, next);) {
           begin_head(h, room);
           for (int64_t b = 0; b < at_.blocks(); ++b) {
             rows_of(h, b, room, &part);

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "rewind/device/parallel.h"
+#include "rewind/device/shares.h"
 #include "rewind/kernel/cpu/gemm.h"
 #include "rewind/kernel/cpu/isa/gemm_direct.h"
 #include "rewind/kernel/cpu/transpose_tile.h"
@@ -17,11 +18,11 @@ constexpr int64_t kMostRight = 512 << 10;
 constexpr int64_t kMostTurned = 128 << 10, kTurnedOfRow = 256;
 constexpr int64_t kMostWork = int64_t{1} << 26;  // multiply-adds
 constexpr int64_t kWorkOfThread = 48 << 10;
-constexpr int64_t kFewStrips = 8;       // of a thread, up to which they are evened out
-constexpr int64_t kFewPieces = 4;       // up to which each turns the right factor for itself
-constexpr int64_t kPanel = 128 << 10;   // elements of the right factor that stay in the second-level cache
-constexpr int64_t kPanelColumns = 48;   // a multiple of every tile's
-constexpr int64_t kStripsOfPanel = 16;  // that take a panel in turn
+constexpr int64_t kFewStrips = 8;      // of a thread, up to which they are evened out
+constexpr int64_t kFewPieces = 4;      // up to which each turns the right factor for itself
+constexpr int64_t kPanel = 128 << 10;  // elements of the right factor that stay in the second-level cache
+constexpr int64_t kPanelColumns = 48;  // a multiple of every tile's
+constexpr int64_t kStripsOfPanel = 8;  // that take a panel in turn
 
 // Columns [begin, end) for a few strips at a time: all, or panels of them that the cache holds.
 int64_t panel_end(const Gemm& g, int64_t begin) {
@@ -56,15 +57,14 @@ void gemm_direct(Workspace& workspace, const Gemm& g, const float* a, const floa
     });
   }
   const int64_t at_once = g.k * g.n <= kPanel ? 1 : kStripsOfPanel;
+  Shares shares(strips, pieces);
   const auto run_piece = [&](int64_t piece) {
     float* mine = turned + (turn_each ? piece * turned_size : 0);
     if (g.transpose_b && turn_each) transpose_band(mine, g.n, b, g.ldb, g.n, g.k);
     const float* right = g.transpose_b ? mine : b;
     const int64_t ldb = g.transpose_b ? g.n : g.ldb;
     const auto first_row = [&](int64_t s) { return g.m * s / strips; };
-    const int64_t end = strips * (piece + 1) / pieces;
-    for (int64_t s = strips * piece / pieces; s < end; s += at_once) {
-      const int64_t last = std::min(end, s + at_once);
+    for (int64_t s = 0, last = 0; shares.take(piece, at_once, s, last);) {
       for (int64_t j = 0, next = 0; j < g.n; j = next) {
         next = panel_end(g, j);
         for (int64_t t = s; t < last; ++t) {
