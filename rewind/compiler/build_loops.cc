@@ -115,7 +115,7 @@ class LoopBuilding {
       const size_t inputs = reduces ? 1 : kinds_[i].kind == FuseKind::kSpread ? 1 : n.inputs.size();
       if (kinds_[i].kind != FuseKind::kConstant)
         for (size_t k = 0; k < inputs; ++k)
-          if (value(n.inputs[k]).shape.num_elements() > 1 || !value(n.inputs[k]).known.data)
+          if (value(n.inputs[k]).shape.num_elements() > 1 || !value(n.inputs[k]).known->data)
             all.push_back(steps_of(value(n.inputs[k]).shape, out));
       all.push_back(dense_steps(n.outputs[0]));
     }
@@ -399,7 +399,7 @@ class LoopBuilding {
     const GraphValue& gv = value(v);
     const Node* maker = g_.producer(v);
     if (!maker || maker->op->name == "Const") {
-      if (gv.known.data && gv.shape.num_elements() == 1 && maker) return literal(gv.known, 0);
+      if (gv.known->data && gv.shape.num_elements() == 1 && maker) return literal(gv.known, 0);
       const Steps steps = steps_of(gv.shape, out);
       const uint64_t key = uint64_t(v) << 8 | uint64_t(out.rank() & 127) << 1 | uint64_t(whole);
       if (const auto it = made_.find(key); it != made_.end()) return it->second;

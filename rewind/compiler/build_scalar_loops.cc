@@ -42,7 +42,7 @@ class ScalarBuilding {
       const int64_t size = in.shape.num_elements();
       const int32_t buffer = b_.in(in.dtype, size);
       inputs.push_back(is_scalar(in) ? Held{} : Held{-1, buffer, size});
-      if (is_scalar(in) && in.known.data && is_integer(in.dtype))
+      if (is_scalar(in) && in.known->data && is_integer(in.dtype))
         inputs.back().least = inputs.back().most = int64_t(known_element(in.known, 0));
     }
     std::vector<int32_t> out;
@@ -141,7 +141,7 @@ class ScalarBuilding {
     if (step->op->name != "AddV2" || step->inputs[0] != body.arguments[i]) return;
     const GraphValue& by = body.value(step->inputs[1]);
     const GraphValue& limit = cond.value(test->inputs[1]);
-    if (!by.known.data || known_element(by.known, 0) < 0 || !limit.known.data) return;
+    if (!by.known->data || known_element(by.known, 0) < 0 || !limit.known->data) return;
     // Below the limit before the step, and no step leads past the type's end.
     const double last = known_element(limit.known, 0) + known_element(by.known, 0);
     if (last > 2147483647.0) return;
@@ -194,7 +194,7 @@ class ScalarBuilding {
     for (const Held& h : in) args.push_back(h.number);
     if (loop::divides_integers(name, dtype)) {
       const GraphValue& divisor = g.value(n.inputs[1]);
-      if (!divisor.known.data || known_element(divisor.known, 0) == 0)
+      if (!divisor.known->data || known_element(divisor.known, 0) == 0)
         fail_if(b_.op("Equal", {args[1], b_.constant_of(dtype, 0)}), "[" + n.op->tag + "] division by zero");
     }
     return {b_.op(n.op->name, args.data(), args.size()), -1, 0};
@@ -203,14 +203,14 @@ class ScalarBuilding {
   Held constant(const GraphValue& v) {
     if (!is_scalar(v)) return {};  // an axis: whoever reads it looks at the graph
     uint64_t bits = 0;
-    std::memcpy(&bits, v.known.data.get(), size_of(v.dtype));
+    std::memcpy(&bits, v.known->data.get(), size_of(v.dtype));
     return {b_.constant_bits(v.dtype, bits), -1, 0};
   }
 
   // An element of an array.
   Held pick(const Graph& g, const Node& n, const HeldList& in) {
     const GraphValue& axis = g.value(n.inputs[2]);
-    need(in[0].array >= 0 && in[1].number >= 0 && axis.known.data && known_element(axis.known, 0) == 0);
+    need(in[0].array >= 0 && in[1].number >= 0 && axis.known->data && known_element(axis.known, 0) == 0);
     need(attr_as<int64_t>(*n.op, n.attrs, "batch_dims") == 0);
     const Var i = b_.cast(in[1].number, DType::kInt64);
     if (in[1].least <= in[1].most && in[1].least >= 0 && in[1].most < in[0].size)

@@ -23,8 +23,8 @@ const std::unordered_map<std::string_view, RowReduction>& reductions() {
 
 bool divisor_is_safe(const Graph& g, const Node& n) {
   const GraphValue& divisor = g.value(n.inputs[1]);
-  if (!divisor.known.data) return false;
-  for (int64_t i = 0; i < divisor.known.shape.num_elements(); ++i)
+  if (!divisor.known->data) return false;
+  for (int64_t i = 0; i < divisor.known->shape.num_elements(); ++i)
     if (known_element(divisor.known, i) == 0) return false;
   return true;
 }
@@ -32,12 +32,12 @@ bool divisor_is_safe(const Graph& g, const Node& n) {
 Fusible row_reduce(const Graph& g, const Node& n) {
   const GraphValue& x = g.value(n.inputs[0]);
   const GraphValue& axes = g.value(n.inputs[1]);
-  if (!axes.known.data || x.shape.rank() == 0 || x.shape.num_elements() == 0) return {};
+  if (!axes.known->data || x.shape.rank() == 0 || x.shape.num_elements() == 0) return {};
   // Sums of integers wrap as in the eager kernel only in their own type; means of integers go another way.
   if (!is_floating(x.dtype) && x.dtype != DType::kBool) return {};
   const int rank = x.shape.rank();
   std::vector<bool> reduced(size_t(rank), false);
-  for (int64_t i = 0; i < axes.known.shape.num_elements(); ++i) {
+  for (int64_t i = 0; i < axes.known->shape.num_elements(); ++i) {
     const int a = int(known_element(axes.known, i));
     reduced[size_t(a < 0 ? a + rank : a)] = true;
   }
@@ -78,7 +78,7 @@ Fusible fusible(const Graph& g, const Node& n) {
   const std::string_view name = n.op->name;
   if (name == "BroadcastTo") return {FuseKind::kSpread};
   if (name == "ZerosLike" || name == "OnesLike") return {FuseKind::kConstant};
-  if (name == "Fill") return g.value(n.inputs[1]).known.data ? Fusible{FuseKind::kConstant} : Fusible{};
+  if (name == "Fill") return g.value(n.inputs[1]).known->data ? Fusible{FuseKind::kConstant} : Fusible{};
   if (name == "Cast")
     return loop::find_cast(g.value(n.inputs[0]).dtype, out.dtype) ? Fusible{FuseKind::kScalar} : Fusible{};
   if (name == "SelectV2") return {FuseKind::kScalar};

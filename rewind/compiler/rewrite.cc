@@ -25,8 +25,8 @@ double known_element(const HostTensor& t, int64_t i) {
 
 bool known_splat(const GraphValue& v, double number) {
   constexpr int64_t kMostLooked = 4096;
-  if (!v.known.data || is_host_only(v.dtype)) return false;
-  const int64_t n = v.known.shape.num_elements();
+  if (!v.known->data || is_host_only(v.dtype)) return false;
+  const int64_t n = v.known->shape.num_elements();
   if (n > kMostLooked) return false;
   for (int64_t i = 0; i < n; ++i)
     if (known_element(v.known, i) != number) return false;

@@ -13,6 +13,7 @@ template <class Visit>
 Graph rewrite(const Graph& from, Visit visit) {
   Graph to;
   to.name = from.name;
+  to.reserve(from.nodes().size(), from.num_values());
   GraphCopy copy(from, to);
   copy.arguments();
   for (size_t i = 0; i < from.nodes().size(); ++i) {

@@ -17,7 +17,7 @@ bool checked_late(const Graph& g, const Node& n) {
     for (int k = 0; k < counts[a]; ++k) {
       const GraphValue& v = g.value(n.inputs[next++]);
       const bool number = v.dtype != DType::kResource && v.dtype != DType::kUint64;
-      if (n.op->inputs[a].host_memory && number && !v.known.data) return true;
+      if (n.op->inputs[a].host_memory && number && !v.known->data) return true;
     }
   }
   return false;

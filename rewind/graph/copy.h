@@ -1,6 +1,7 @@
 // Copies nodes from one graph to another: the way passes and partitions are written.
 #pragma once
 
+#include <unordered_map>
 #include <vector>
 
 #include "rewind/base/error.h"
@@ -10,14 +11,18 @@ namespace rw {
 
 class GraphCopy {
  public:
-  GraphCopy(const Graph& from, Graph& to) : from_(from), to_(to), map_(from.num_values(), -1) {}
+  // How much of the graph will be copied: a list over all its values is too much for a few nodes.
+  enum Part { kAll, kFew };
+  GraphCopy(const Graph& from, Graph& to, Part part = kAll)
+      : from_(from), to_(to), few_(part == kFew), all_map_(few_ ? 0 : from.num_values(), -1) {}
 
-  bool has(ValueId old) const { return map_[size_t(old)] >= 0; }
+  bool has(ValueId old) const { return find(old) >= 0; }
   ValueId operator[](ValueId old) const {
-    RW_CHECK(has(old));
-    return map_[size_t(old)];
+    const ValueId now = find(old);
+    RW_CHECK(now >= 0);
+    return now;
   }
-  void set(ValueId old, ValueId now) { map_[size_t(old)] = now; }
+  void set(ValueId old, ValueId now) { (few_ ? few_map_[old] : all_map_[size_t(old)]) = now; }
 
   // An argument that looks like the value.
   ValueId argument(ValueId old, std::string name = {}) {
@@ -64,9 +69,17 @@ class GraphCopy {
     to_.value(now).variable = from_.value(old).variable;
   }
 
+  ValueId find(ValueId old) const {
+    if (!few_) return all_map_[size_t(old)];
+    const auto it = few_map_.find(old);
+    return it == few_map_.end() ? -1 : it->second;
+  }
+
   const Graph& from_;
   Graph& to_;
-  std::vector<ValueId> map_;
+  bool few_;
+  std::vector<ValueId> all_map_;
+  std::unordered_map<ValueId, ValueId> few_map_;
 };
 
 }  // namespace rw

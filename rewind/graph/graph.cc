@@ -13,7 +13,7 @@ namespace {
 
 View view_of(const GraphValue& v) {
   const int64_t size = v.shape.num_elements();
-  return {const_cast<void*>(v.known.data.get()), &v.shape, v.dtype, size};
+  return {const_cast<void*>(v.known->data.get()), &v.shape, v.dtype, size};
 }
 
 // Rows leave the shapes of variables open; the graph knows them.
@@ -30,6 +30,16 @@ void refine_by_variable(const Graph& g, const Op& op, std::span<const ValueId> i
 }
 
 }  // namespace
+
+const HostTensor& KnownTensor::none() {
+  static const HostTensor none;
+  return none;
+}
+
+const std::string& RareText::get() const {
+  static const std::string empty;
+  return text_ ? *text_ : empty;
+}
 
 ValueId Graph::add_argument(DType dtype, Shape shape, std::string arg_name) {
   GraphValue& v = values_.emplace_back();
@@ -101,6 +111,11 @@ ValueId Graph::add_output(NodeId id, DType dtype, Shape shape) {
   v.index = int32_t(node(id).outputs.size());
   node(id).outputs.push_back(ValueId(values_.size()) - 1);
   return node(id).outputs.back();
+}
+
+void Graph::reserve(size_t nodes, size_t values) {
+  nodes_.reserve(nodes_.size() + nodes);
+  values_.reserve(values_.size() + values);
 }
 
 void Graph::reorder(std::span<const NodeId> order) {

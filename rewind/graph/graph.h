@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "rewind/graph/id_list.h"
 #include "rewind/op/attrs.h"
 #include "rewind/op/op.h"
 
@@ -23,21 +24,63 @@ struct VariableSpec {
   Shape shape;
 };
 
+// Graphs of deep models have some hundred thousand nodes, and passes hold two graphs at a time: what few
+// nodes and values have costs the others a pointer.
+
+// A tensor that may be there; without one it reads as a tensor whose data is null. Copies share it.
+class KnownTensor {
+ public:
+  KnownTensor() = default;
+  KnownTensor(HostTensor tensor)  // NOLINT: it reads as the tensor
+      : held_(tensor.data ? Ref<Held>::adopt(new Held(std::move(tensor))) : nullptr) {}
+  operator const HostTensor&() const { return held_ ? held_->tensor : none(); }  // NOLINT
+  const HostTensor* operator->() const { return held_ ? &held_->tensor : &none(); }
+
+ private:
+  struct Held : RefCounted {
+    explicit Held(HostTensor t) : tensor(std::move(t)) {}
+    const HostTensor tensor;
+    friend void destroy(Held* held) { delete held; }
+  };
+  static const HostTensor& none();
+  Ref<Held> held_;
+};
+
+// A text that is mostly empty.
+class RareText {
+ public:
+  RareText() = default;
+  RareText(const RareText& other) { *this = other.get(); }
+  RareText(RareText&&) noexcept = default;
+  RareText& operator=(const RareText& other) { return *this = other.get(); }
+  RareText& operator=(RareText&&) noexcept = default;
+  RareText& operator=(const std::string& text) {
+    text_ = text.empty() ? nullptr : std::make_unique<const std::string>(text);
+    return *this;
+  }
+  ~RareText() = default;
+  bool empty() const { return !text_; }
+  const std::string& get() const;
+  operator const std::string&() const { return get(); }  // NOLINT: it reads as the text
+
+ private:
+  std::unique_ptr<const std::string> text_;
+};
+
 struct GraphValue {
   DType dtype = DType::kInvalid;
-  Shape shape;         // sizes and even the rank may be unknown
-  NodeId node = -1;    // who makes it; -1 for an argument
-  int32_t index = 0;   // which output of the node, or which argument
-  HostTensor known{};  // the value itself, where it is known before running (data is null elsewhere)
+  NodeId node = -1;                                // who makes it; -1 for an argument
+  int32_t index = 0;                               // which output of the node, or which argument
+  Shape shape;                                     // sizes and even the rank may be unknown
+  KnownTensor known{};                             // the value itself, where it is known before running
   std::shared_ptr<const VariableSpec> variable{};  // of a resource
 };
 
 struct Node {
   const Op* op = nullptr;
   Attrs attrs;
-  SmallVector<ValueId, 3> inputs;
-  SmallVector<ValueId, 1> outputs;
-  std::string name;                  // unique in the graph; empty until somebody asks: see Graph::name_of
+  IdList inputs, outputs;            // values
+  RareText name;                     // unique in the graph; empty until somebody asks: see Graph::name_of
   std::shared_ptr<const void> site;  // where the user's code made it: see base/call_site.h
   // A stretch that computes again what the user wants recomputed, with its derivative; 0 for none. Nodes of
   // two regions stay apart: one that took the other's results would keep them alive.
@@ -61,6 +104,9 @@ class Graph final : public FunctionBody {
   ValueId add_output(NodeId id, DType dtype, Shape shape);
   // The nodes in another order: order[k] comes k-th. Values keep their ids, nodes get new ones.
   void reorder(std::span<const NodeId> order);
+
+  // Room for so many more, where they can be foretold: a list that grows is copied.
+  void reserve(size_t nodes, size_t values);
 
   // ---- looking
   const std::vector<Node>& nodes() const { return nodes_; }

@@ -60,7 +60,7 @@ std::optional<Range> range_of(const Graph& g, const Node& n, int64_t size) {
 int64_t follow_scalar(const Graph& g, ValueId id, int steps) {
   const GraphValue& v = g.value(id);
   if (!holds_sizes(v.dtype) || !v.shape.fully_known() || v.shape.num_elements() != 1) return Shape::kUnknown;
-  if (v.known.data) return as_size(element(v.known, 0));
+  if (v.known->data) return as_size(element(v.known, 0));
   const Node* n = g.producer(id);
   if (!n || steps == 0) return Shape::kUnknown;
   if (n->op->name == "StridedSlice") {
@@ -79,8 +79,8 @@ Shape follow(const Graph& g, ValueId id, int steps) {
   const GraphValue& v = g.value(id);
   if (!holds_sizes(v.dtype) || (v.shape.has_rank() && v.shape.rank() != 1)) return Shape::unknown_rank();
   Shape out;
-  if (v.known.data) {
-    for (int64_t i = 0; i < v.known.shape.num_elements(); ++i) out.append(as_size(element(v.known, i)));
+  if (v.known->data) {
+    for (int64_t i = 0; i < v.known->shape.num_elements(); ++i) out.append(as_size(element(v.known, i)));
     return out;
   }
   const Node* n = g.producer(id);
@@ -119,7 +119,7 @@ void refine_by_shape_value(const Graph& g, const Op& op, std::span<const ValueId
   const bool takes_shape = reshape || op.name == "BroadcastTo";
   if (!takes_shape && op.name != "Fill") return;
   const ValueId sizes = inputs[takes_shape ? 1 : 0];
-  if (out->fully_known() || g.value(sizes).known.data) return;
+  if (out->fully_known() || g.value(sizes).known->data) return;
   const Shape said = shape_value(g, sizes);
   if (!said.has_rank()) return;
   if (!out->has_rank()) *out = said;

@@ -33,7 +33,7 @@ void destroy_symbol(TensorImpl* impl) { delete static_cast<SymbolImpl*>(impl); }
 
 const void* known_data(const TensorImpl& impl) {
   const auto& s = static_cast<const SymbolImpl&>(impl);
-  return s.trace->graph().value(s.value).known.data.get();
+  return s.trace->graph().value(s.value).known->data.get();
 }
 
 std::string describe_symbol(const TensorImpl& impl) {

@@ -345,7 +345,7 @@ TEST(GraphDef, SizesStayUnknownWhileTheGraphGrows) {
   const ValueId x = g.add_argument(float32, {-1, 3}, "x");
   for (int i = 0; i < 100; ++i) {
     const ValueId shape = g.node(g.add_node(find_op("Shape"), {}, {{x}})).outputs[0];
-    EXPECT_FALSE(g.value(shape).known.data);
+    EXPECT_FALSE(g.value(shape).known->data);
     EXPECT_EQ(g.value(shape).shape, Shape({2}));
   }
 }

@@ -202,7 +202,7 @@ Graph join_runs(const Graph& g, const std::vector<JoinedRun>& joins) {
                                     both.body->output_shapes());
     to.node(made).site = into.site;
     to.node(made).name = into.name;
-    const SmallVector<ValueId, 1>& outputs = to.node(made).outputs;
+    const IdList& outputs = to.node(made).outputs;
     for (size_t k = 0; k < into.outputs.size(); ++k) copy.set(into.outputs[k], outputs[k]);
     for (size_t k = 0; k < again.outputs.size(); ++k)
       copy.set(again.outputs[k], outputs[into.outputs.size() + k]);

@@ -34,7 +34,7 @@ class ProbeHost final : public KernelHost {
 // The node as text: the same for nodes that take the same scratch.
 std::string key_of(const Graph& g, const Node& n) {
   Graph one;
-  GraphCopy copy(g, one);
+  GraphCopy copy(g, one, GraphCopy::kFew);
   for (const ValueId v : n.inputs)
     if (!copy.has(v)) copy.argument(v);
   copy.node(g.value(n.outputs[0]).node);
@@ -59,7 +59,7 @@ int64_t run_once(const Graph& g, const Node& n) {
     const int64_t count = v.shape.num_elements();
     const size_t bytes = size_t(count) * size_of(v.dtype);
     Buffer& block = memory.emplace_back(cpu_device(), std::max<size_t>(bytes, 1));
-    if (v.known.data && !is_host_only(v.dtype)) std::memcpy(block.data(), v.known.data.get(), bytes);
+    if (v.known->data && !is_host_only(v.dtype)) std::memcpy(block.data(), v.known->data.get(), bytes);
     else std::memset(block.data(), 0, bytes);
     views.push_back({block.data(), &v.shape, v.dtype, count});
   };

@@ -23,7 +23,7 @@ Graph fold_constants(const Graph& from) {
       return;
     }
     bool all_known = !n.outputs.empty() && !n.op->stateful;
-    for (const ValueId v : n.outputs) all_known &= from.value(v).known.data != nullptr;
+    for (const ValueId v : n.outputs) all_known &= from.value(v).known->data != nullptr;
     if (all_known) {
       for (const ValueId v : n.outputs) copy.set(v, to.add_constant(from.value(v).known));
       return;
@@ -32,7 +32,7 @@ Graph fold_constants(const Graph& from) {
     bool fold = !n.op->stateful && !n.op->runtime && !n.inputs.empty();
     for (const ValueId v : n.inputs) {
       const GraphValue& now = to.value(copy[v]);
-      fold &= now.known.data != nullptr && small_and_plain(now);
+      fold &= now.known->data != nullptr && small_and_plain(now);
     }
     for (const ValueId v : n.outputs) fold &= small_and_plain(from.value(v));
     if (!fold) {

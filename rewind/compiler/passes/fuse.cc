@@ -9,6 +9,7 @@
 #include "rewind/compiler/fusible.h"
 #include "rewind/compiler/passes/passes.h"
 #include "rewind/compiler/rewrite.h"
+#include "rewind/graph/equal.h"
 #include "rewind/op/table.h"
 
 namespace rw {
@@ -230,7 +231,7 @@ class Grouping {
 
   void add_inputs(Group& g, const Node& n) {
     for (const ValueId v : n.inputs) {
-      if (g_.value(v).known.data && g_.value(v).shape.num_elements() == 1) continue;
+      if (g_.value(v).known->data && g_.value(v).shape.num_elements() == 1) continue;
       if (std::find(g.inputs.begin(), g.inputs.end(), v) == g.inputs.end()) g.inputs.push_back(v);
     }
   }
@@ -319,14 +320,15 @@ class Grouping {
 
 // A group as a function, and what it stands for in the graph.
 struct Body {
-  std::shared_ptr<Graph> graph = std::make_shared<Graph>();
+  std::shared_ptr<const Graph> graph;
   std::vector<ValueId> inputs, results;  // values of the graph it is cut from
 };
 
 Body body_of(const Graph& from, Grouping& grouping, int id) {
   Body body;
-  body.graph->name = "fused";
-  GraphCopy inner(from, *body.graph);
+  auto graph = std::make_shared<Graph>();
+  graph->name = "fused";
+  GraphCopy inner(from, *graph, GraphCopy::kFew);
   auto bring_in = [&](ValueId v) {
     if (inner.has(v)) return;
     const Node* maker = from.producer(v);
@@ -354,16 +356,36 @@ Body body_of(const Graph& from, Grouping& grouping, int id) {
     const ValueId v = from.node(n).outputs[0];
     if (!grouping.read_outside(v)) continue;
     body.results.push_back(v);
-    body.graph->outputs.push_back(inner[v]);
+    graph->outputs.push_back(inner[v]);
   }
+  for (size_t i = 0; i < graph->nodes().size(); ++i) graph->node(NodeId(i)).region = 0;  // the group has it
+  body.graph = std::move(graph);
   return body;
 }
 
+// The functions of groups, equal ones once.
+class Bodies {
+ public:
+  // False when it does not go into one nest of loops.
+  bool add(std::shared_ptr<const Graph>* body, Attrs* attrs) {
+    *body = shelf_.share(std::move(*body));
+    const auto [it, fresh] = attrs_.try_emplace(body->get());
+    if (fresh && build_loops(**body)) it->second = {{"f", BodyRef(*body)}, {"Tout", (*body)->output_types()}};
+    *attrs = it->second;
+    return !attrs->empty();
+  }
+
+ private:
+  GraphShelf shelf_;
+  std::unordered_map<const Graph*, Attrs> attrs_;
+};
+
 // The group as a node whose function it is; false when it does not go into one nest of loops.
-bool emit_group(const Graph& from, Grouping& grouping, int id, GraphCopy& copy, Graph& to) {
+bool emit_group(const Graph& from, Grouping& grouping, int id, Bodies& bodies, GraphCopy& copy, Graph& to) {
   static const Op& fused = find_op("_Fused");
-  const Body body = body_of(from, grouping, id);
-  if (!build_loops(*body.graph)) return false;
+  Body body = body_of(from, grouping, id);
+  Attrs attrs;
+  if (!bodies.add(&body.graph, &attrs)) return false;
   std::vector<ValueId> inputs;
   std::vector<DType> dtypes;
   std::vector<Shape> shapes;
@@ -372,8 +394,7 @@ bool emit_group(const Graph& from, Grouping& grouping, int id, GraphCopy& copy, 
     dtypes.push_back(from.value(v).dtype);
     shapes.push_back(from.value(v).shape);
   }
-  const NodeId made =
-      to.add_node(fused, {{"f", BodyRef(body.graph)}, {"Tout", dtypes}}, inputs, dtypes, shapes);
+  const NodeId made = to.add_node(fused, attrs, inputs, dtypes, shapes);
   to.node(made).site = from.node(grouping.group(id).nodes.back()).site;
   for (size_t k = 0; k < body.results.size(); ++k) copy.set(body.results[k], to.node(made).outputs[k]);
   return true;
@@ -398,6 +419,7 @@ Graph fuse(const Graph& from) {
     grouping.find_outside_readers();
     grouping.find_copies();
   }
+  Bodies bodies;
   return rewrite(from, [&](NodeId id, GraphCopy& copy, Graph& to) {
     const int g = grouping.group_of_node(id);
     if (g < 0 || grouping.group(g).nodes.size() < 2) {
@@ -405,7 +427,7 @@ Graph fuse(const Graph& from) {
       return;
     }
     if (grouping.group(g).nodes.back() != id) return;
-    if (emit_group(from, grouping, g, copy, to)) return;
+    if (emit_group(from, grouping, g, bodies, copy, to)) return;
     for (const NodeId n : grouping.group(g).nodes) copy.node(n);
   });
 }

@@ -252,7 +252,7 @@ class FuseAttention {
     }
     made->meaning = std::make_shared<Graph>();
     made->meaning->name = made->op->tag;
-    GraphCopy copy(from_, *made->meaning);
+    GraphCopy copy(from_, *made->meaning, GraphCopy::kFew);
     for (const ValueId v : made->inputs) copy.argument(v);
     for (size_t n = 0; n < needed.size(); ++n)
       if (needed[n]) copy.node(NodeId(n));

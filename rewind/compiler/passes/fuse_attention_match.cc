@@ -56,8 +56,8 @@ std::optional<AttentionMatcher::Product> AttentionMatcher::product_of(NodeId id)
 
 std::optional<double> AttentionMatcher::number_of(ValueId v) const {
   const GraphValue& value = g_.value(v);
-  if (!value.known.data || value.dtype != DType::kFloat32 || value.shape.rank() > 4) return std::nullopt;
-  if (value.known.shape.num_elements() != 1) return std::nullopt;
+  if (!value.known->data || value.dtype != DType::kFloat32 || value.shape.rank() > 4) return std::nullopt;
+  if (value.known->shape.num_elements() != 1) return std::nullopt;
   return known_element(value.known, 0);
 }
 bool AttentionMatcher::is_number(ValueId v, double number) const {

@@ -32,7 +32,7 @@ bool reports_rows(const Graph& g, const Node& n) {
     for (int k = 0; k < counts[a]; ++k) {
       const GraphValue& v = g.value(n.inputs[next++]);
       if (!v.shape.fully_known()) return false;
-      if (n.op->inputs[a].host_memory && !v.known.data) return false;
+      if (n.op->inputs[a].host_memory && !v.known->data) return false;
     }
   return true;
 }
@@ -44,7 +44,7 @@ std::shared_ptr<const Graph> group_of(const Graph& g, NodeId id) {
   if (fusible(g, n).kind != FuseKind::kScalar) return nullptr;
   auto body = std::make_shared<Graph>();
   body->name = "fused";
-  GraphCopy inner(g, *body);
+  GraphCopy inner(g, *body, GraphCopy::kFew);
   for (const ValueId v : n.inputs)
     if (!inner.has(v)) inner.argument(v);
   inner.node(id);
@@ -71,7 +71,7 @@ class Epilogues {
     const Node& n = g_.node(id);
     auto body = std::make_shared<Graph>();
     body->name = "fused";
-    GraphCopy inner(g_, *body);
+    GraphCopy inner(g_, *body, GraphCopy::kFew);
     std::vector<ValueId> inputs;
     std::vector<DType> dtypes;
     std::vector<Shape> shapes;

@@ -17,8 +17,8 @@ class Limits {
   // Whether everything that the value depends on is a comparison of this kind.
   bool add(ValueId v) {
     const GraphValue& value = cond_.value(v);
-    if (value.dtype == DType::kBool && value.known.data)
-      return value.shape.num_elements() == 1 && *static_cast<const bool*>(value.known.data.get());
+    if (value.dtype == DType::kBool && value.known->data)
+      return value.shape.num_elements() == 1 && *static_cast<const bool*>(value.known->data.get());
     const Node* n = cond_.producer(v);
     if (!n) return false;
     const std::string_view op = n->op->name;
@@ -42,7 +42,7 @@ class Limits {
     if (stride <= 0) return false;
     int64_t number = inclusive ? 1 : 0;
     int64_t variable = -1;
-    if (l.known.data) number += int64_t(known_element(l.known, 0));
+    if (l.known->data) number += int64_t(known_element(l.known, 0));
     else if (l.node < 0 && body_.outputs[size_t(l.index)] == body_.arguments[size_t(l.index)])
       variable = l.index;
     else return false;
@@ -60,7 +60,7 @@ class Limits {
     const bool first = n->inputs[0] == body_.arguments[i];
     if (!first && n->inputs[1] != body_.arguments[i]) return 0;
     const GraphValue& step = body_.value(n->inputs[first ? 1 : 0]);
-    return step.known.data && step.shape.num_elements() == 1 ? int64_t(known_element(step.known, 0)) : 0;
+    return step.known->data && step.shape.num_elements() == 1 ? int64_t(known_element(step.known, 0)) : 0;
   }
 
   const Graph& cond_;

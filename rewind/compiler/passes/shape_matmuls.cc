@@ -19,8 +19,8 @@ ValueId transposed(Graph& g, ValueId x) {
 
 bool counts_up(const Graph& g, ValueId v, int64_t n) {
   const GraphValue& value = g.value(v);
-  if (value.known.data) {
-    if (value.known.shape.num_elements() != n) return false;
+  if (value.known->data) {
+    if (value.known->shape.num_elements() != n) return false;
     for (int64_t i = 0; i < n; ++i)
       if (known_element(value.known, i) != double(i)) return false;
     return true;
@@ -138,7 +138,7 @@ class Shaping {
   ValueId sum_of_products(const Node& n, const GraphCopy& copy, Graph& to) {
     const Node* product = from_.producer(n.inputs[0]);
     const GraphValue& axes = from_.value(n.inputs[1]);
-    if (!product || !is_batch_matmul(*product) || uses_.count[size_t(n.inputs[0])] != 1 || !axes.known.data)
+    if (!product || !is_batch_matmul(*product) || uses_.count[size_t(n.inputs[0])] != 1 || !axes.known->data)
       return -1;
     const Shape& a = from_.value(product->inputs[0]).shape;
     const Shape& b = from_.value(product->inputs[1]).shape;
@@ -147,7 +147,7 @@ class Shaping {
     if (b.num_elements() == 0 || !has_matmul(from_.value(product->inputs[0]).dtype)) return -1;
     if (!flag(*product, "adj_x") || flag(*product, "adj_y") || flag(n, "keep_dims")) return -1;
     std::vector<bool> summed(size_t(a.rank()), false);
-    for (int64_t i = 0; i < axes.known.shape.num_elements(); ++i) {
+    for (int64_t i = 0; i < axes.known->shape.num_elements(); ++i) {
       const int axis = int(known_element(axes.known, i));
       summed[size_t(axis < 0 ? axis + a.rank() : axis)] = true;
     }
@@ -163,8 +163,8 @@ class Shaping {
     const Node* t = g.producer(v);
     if (!t || t->op->name != "Transpose") return -1;
     const GraphValue& order = g.value(t->inputs[1]);
-    if (!order.known.data) return -1;
-    const int rank = int(order.known.shape.num_elements());
+    if (!order.known->data) return -1;
+    const int rank = int(order.known->shape.num_elements());
     for (int k = 0; k < rank; ++k) {
       const int swapped = k == rank - 1 ? rank - 2 : k == rank - 2 ? rank - 1 : k;
       if (int(known_element(order.known, k)) != swapped) return -1;
