@@ -65,7 +65,7 @@ Stretch cut_out(const Graph& g, size_t begin, const std::vector<ValueId>& result
     if (!taken[i - begin]) continue;
     for (const ValueId v : n.inputs) needed[size_t(v)] = 1;
   }
-  GraphCopy copy(g, *s.body);
+  GraphCopy copy(g, *s.body, GraphCopy::kFew);
   auto bring_in = [&](ValueId v) {
     if (copy.has(v)) return;
     if (is_constant(g, v) && !outside(v)) {
@@ -92,6 +92,8 @@ Stretch cut_out(const Graph& g, size_t begin, const std::vector<ValueId>& result
     if (kept_effect(n)) s.given.insert(s.given.end(), n.outputs.begin(), n.outputs.end());
   }
   for (const ValueId v : results) s.body->outputs.push_back(copy[v]);
+  // Who runs it again has a region.
+  for (size_t i = 0; i < s.body->nodes().size(); ++i) s.body->node(NodeId(i)).region = 0;
   return s;
 }
 
@@ -176,8 +178,8 @@ void StretchRecorder::finish(std::vector<Tensor>& results) {
   }
   for (const ValueId v : stretch.arguments) values.push_back(tensor_for(v));
   for (const ValueId v : stretch.given) values.push_back(trace_.symbol(v));
-  const Tensors out =
-      rw::apply(RW_OP("_Recompute"), values, {{"Tout", types}, {"body", BodyRef(stretch.body)}});
+  const BodyRef body = trace_.bodies.share(stretch.body);
+  const Tensors out = rw::apply(RW_OP("_Recompute"), values, {{"Tout", types}, {"body", body}});
   for (Tensor& t : results) {
     if (!is_symbol(t)) continue;
     const auto it = place.find(trace_.find(t));

@@ -1,6 +1,7 @@
 #include "rewind/compiler/lower.h"
 
 #include <deque>
+#include <map>
 
 #include "rewind/base/error.h"
 #include "rewind/compiler/build_loops.h"
@@ -44,9 +45,10 @@ class Lowering {
   // One text for the kernels, in the order of the instructions.
   std::string loops() const {
     std::string text;
-    for (size_t i = 0; i < kernels_.size(); ++i)
-      text += "instruction " + std::to_string(kernel_users_[i]) + ": " +
-              program_->code[kernel_users_[i]].label + "\n" + loop::to_string(kernels_[i]) + "\n";
+    for (const KernelUse& use : kernel_uses_)
+      text += "instruction " + std::to_string(use.instruction) + ": " +
+              program_->code[use.instruction].label + "\n" + loop::to_string(kernels_[use.kernel].kernel) +
+              "\n";
     return text;
   }
 
@@ -122,14 +124,12 @@ class Lowering {
         return;
       case Runs::kNative: {
         const std::shared_ptr<const Graph> body = graph_attr(n, "f");
-        std::optional<FusedLoops> loops = build_loops(*body);
-        RW_CHECK(loops.has_value());
+        const FusedLoops& loops = use_kernel(*body, kPlainLoops, [&] { return build_loops(*body); });
         in.kind = Instruction::kNative;
-        in.extent = loops->extent;
-        in.grain = loops->grain;
+        in.attrs = {};  // its code is all that runs: the function may go
+        in.extent = loops.extent;
+        in.grain = loops.grain;
         in.label = label_of(*body);
-        kernels_.push_back(std::move(loops->kernel));
-        kernel_users_.push_back(program_->code.size() - 1);
         return;
       }
       case Runs::kRows: return lower_rows(n, in);
@@ -169,16 +169,14 @@ class Lowering {
     for (const ValueId v : group.inputs) in.buffers.push_back(v == rows ? in.kernel_output : next++);
     for (size_t k = 0; k < group.outputs.size(); ++k) in.buffers.push_back(uint32_t(in.inputs.size() + k));
     const std::shared_ptr<const Graph> loops_body = graph_attr(group, "f");
-    std::optional<FusedLoops> loops = build_row_loops(*loops_body);
-    RW_CHECK(loops.has_value());
+    use_kernel(*loops_body, kRowLoops, [&] { return build_row_loops(*loops_body); });
     in.label = label_of(*loops_body);
-    kernels_.push_back(std::move(loops->kernel));
-    kernel_users_.push_back(program_->code.size() - 1);
   }
 
   void lower_tiles(const Node& n, Instruction& in) {
     const std::shared_ptr<const Graph> body = graph_attr(n, "f");
     in.kind = Instruction::kTiles;
+    in.attrs = {};
     in.block = attr_as<int64_t>(*n.op, n.attrs, "block");
     in.parts = num_threads();
     const TilePlan plan = plan_tile(*body, in.block);
@@ -190,9 +188,9 @@ class Lowering {
     for (size_t k = 0; k < body->outputs.size(); ++k)
       operand[size_t(body->outputs[k])] = int32_t(n.inputs.size() + k);
     for (const Node& group : body->nodes()) {
-      std::optional<FusedLoops> loops = build_flat_loops(*graph_attr(group, "f"), in.block);
-      RW_CHECK(loops.has_value());
-      in.extent = loops->extent;
+      const std::shared_ptr<const Graph> loops_body = graph_attr(group, "f");
+      in.extent =
+          use_kernel(*loops_body, in.block, [&] { return build_flat_loops(*loops_body, in.block); }).extent;
       Instruction::Tile& tile = in.tiles.emplace_back();
       const auto add = [&](ValueId v) {
         tile.buffers.push_back(
@@ -200,8 +198,6 @@ class Lowering {
       };
       for (const ValueId v : group.inputs) add(v);
       for (const ValueId v : group.outputs) add(v);
-      kernels_.push_back(std::move(loops->kernel));
-      kernel_users_.push_back(program_->code.size() - 1);
     }
   }
 
@@ -221,22 +217,38 @@ class Lowering {
     for (const size_t k : loops->writes) in.outputs.push_back(n.outputs[k]);
     in.label = n.op->tag;
     in.failures = std::move(loops->failures);
-    kernels_.push_back(std::move(loops->kernel));
-    kernel_users_.push_back(program_->code.size() - 1);
+    kernel_uses_.push_back({program_->code.size() - 1, kernels_.size()});
+    kernels_.push_back({std::move(loops->kernel)});
     return true;
+  }
+
+  // The loops of a function for the last instruction. Groups with one function have one kernel.
+  template <class Build>
+  const FusedLoops& use_kernel(const Graph& body, int64_t form, Build build) {
+    const auto [it, fresh] = kernel_of_.try_emplace({&body, form}, kernels_.size());
+    if (fresh) {
+      std::optional<FusedLoops> loops = build();
+      RW_CHECK(loops.has_value());
+      kernels_.push_back(std::move(*loops));
+    }
+    kernel_uses_.push_back({program_->code.size() - 1, it->second});
+    return kernels_[it->second];
   }
 
   void compile_loops() {
     std::vector<const loop::Kernel*> pointers;
-    for (const loop::Kernel& k : kernels_) pointers.push_back(&k);
-    const auto compiled = loop::compile_all(pointers);
+    for (const FusedLoops& k : kernels_) pointers.push_back(&k.kernel);
+    std::vector<std::shared_ptr<const NativeKernel>> compiled;
+    for (auto& code : loop::compile_all(pointers))
+      compiled.push_back(std::make_shared<NativeLoops>(std::move(code)));
     size_t tile = 0;  // of the instruction
-    for (size_t i = 0; i < compiled.size(); ++i) {
-      Instruction& in = program_->code[kernel_users_[i]];
-      tile = i > 0 && kernel_users_[i] == kernel_users_[i - 1] ? tile + 1 : 0;
-      auto native = std::make_shared<NativeLoops>(compiled[i]);
-      if (in.kind == Instruction::kTiles) in.tiles[tile].native = std::move(native);
-      else in.native = std::move(native);
+    for (size_t i = 0; i < kernel_uses_.size(); ++i) {
+      const KernelUse& use = kernel_uses_[i];
+      Instruction& in = program_->code[use.instruction];
+      tile = i > 0 && use.instruction == kernel_uses_[i - 1].instruction ? tile + 1 : 0;
+      const std::shared_ptr<const NativeKernel>& native = compiled[use.kernel];
+      if (in.kind == Instruction::kTiles) in.tiles[tile].native = native;
+      else in.native = native;
     }
   }
 
@@ -288,8 +300,13 @@ class Lowering {
   const Uses uses_;
   const bool scratch_in_arena_;
   std::shared_ptr<Program> program_;
-  std::deque<loop::Kernel> kernels_;
-  std::vector<size_t> kernel_users_;  // instructions, one per kernel
+  static constexpr int64_t kPlainLoops = 0, kRowLoops = -1;  // flat ones: the size of a block
+  struct KernelUse {
+    size_t instruction, kernel;
+  };
+  std::deque<FusedLoops> kernels_;
+  std::map<std::pair<const Graph*, int64_t>, size_t> kernel_of_;  // by function and form
+  std::vector<KernelUse> kernel_uses_;
 };
 
 }  // namespace

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "rewind/base/call_site.h"
+#include "rewind/graph/equal.h"
 #include "rewind/graph/extend.h"
 #include "rewind/tensor/apply.h"
 #include "rewind/tensor/tensor_impl.h"
@@ -76,6 +77,7 @@ class Trace : public RefCounted {
     std::map<ValueId, KeptValues> kept;
   };
   std::unique_ptr<Mirror> mirror;
+  GraphShelf bodies;                   // of stretches that are recomputed
   int32_t region = 0;                  // of the nodes that are added now: see Node::region
   std::map<ValueId, KeptValues> kept;  // by the node's first output; while the trace is open
 

@@ -7,6 +7,7 @@
 #include "rewind/compiler/rewrite.h"
 #include "rewind/compiler/tiles.h"
 #include "rewind/compiler/who_runs.h"
+#include "rewind/graph/equal.h"
 #include "rewind/op/table.h"
 
 namespace rw {
@@ -24,7 +25,7 @@ std::shared_ptr<const Graph> group_of(const Graph& g, const Node& n) {
   if (n.outputs.size() != 1 || fusible(g, n).kind != FuseKind::kScalar) return nullptr;
   auto body = std::make_shared<Graph>();
   body->name = "fused";
-  GraphCopy copy(g, *body);
+  GraphCopy copy(g, *body, GraphCopy::kFew);
   for (const ValueId v : n.inputs)
     if (!copy.has(v)) copy.argument(v);
   copy.node(g.value(n.outputs[0]).node);
@@ -52,6 +53,9 @@ struct Run {
   int64_t length = 0;
   std::vector<NodeId> all;           // from its first group to its last, in order
   std::vector<NodeId> groups, late;  // of those: its groups, and nodes that must come behind it
+  // The groups as a function, with its arguments and results, values of the graph; when the run has ended.
+  std::shared_ptr<const Graph> body;
+  std::vector<ValueId> inputs, outputs;
 };
 
 // A run of groups, or a single node.
@@ -101,7 +105,12 @@ class Tiling {
     std::shared_ptr<const Graph> group;
     int64_t length = 0;
     if (runs == Runs::kNative || runs == Runs::kKernel) group = group_of(from_, n);
-    if (group) length = flat_length(*group);
+    if (group) {
+      group = shelf_.share(std::move(group));
+      const auto [it, fresh] = lengths_.try_emplace(group.get(), 0);
+      if (fresh) it->second = flat_length(*group);
+      length = it->second;
+    }
     uint8_t latest = latest_input(n);
     if (length > 0 && (latest == kLate || (latest == kInRun && length != run_.length))) {
       end_run();
@@ -150,11 +159,10 @@ class Tiling {
     run_ = {};
   }
 
-  bool worth_it() const {
+  bool worth_it() {
     if (run_.groups.size() < kFewestGroups || best_block(run_.length, 1) == 0) return false;
-    std::vector<ValueId> inputs, outputs;
-    const std::shared_ptr<const Graph> body = body_of(run_, &inputs, &outputs);
-    return plan_tile(*body, run_.length).bytes >= kFewestBytes;
+    make_body(&run_);
+    return plan_tile(*run_.body, run_.length).bytes >= kFewestBytes;
   }
 
   // The longest block whose values fit the cache, of those that divide the length; 0 when there is none.
@@ -170,69 +178,69 @@ class Tiling {
     return best;
   }
 
-  // The groups as a function: arguments and results are these values of the graph.
-  std::shared_ptr<const Graph> body_of(const Run& run, std::vector<ValueId>* inputs,
-                                       std::vector<ValueId>* outputs) const {
+  void make_body(Run* run) const {
     static const Op& fused = find_op("_Fused");
     auto body = std::make_shared<Graph>();
     body->name = "tiles";
+    body->reserve(run->groups.size(), 2 * run->groups.size());
     GraphCopy copy(from_, *body);
-    std::unordered_map<ValueId, int32_t> read_here;
-    for (const NodeId id : run.groups) {
+    std::vector<int32_t> read_here(from_.num_values(), 0);
+    for (const NodeId id : run->groups) {
       const Node& n = from_.node(id);
-      SmallVector<ValueId, 8> in;
-      std::vector<ValueId> operands(n.inputs.begin(), n.inputs.end());
-      if (n.op != &fused) {  // its function takes each once
-        operands.clear();
-        for (const ValueId v : n.inputs)
-          if (std::find(operands.begin(), operands.end(), v) == operands.end()) operands.push_back(v);
+      SmallVector<ValueId, 8> operands, in;
+      for (const ValueId v : n.inputs) {
+        ++read_here[size_t(v)];
+        // The function around a single op takes each once.
+        if (n.op == &fused || std::find(operands.begin(), operands.end(), v) == operands.end())
+          operands.push_back(v);
       }
-      for (const ValueId v : n.inputs) ++read_here[v];
       for (const ValueId v : operands) {
         if (!copy.has(v)) {
           copy.argument(v);
-          inputs->push_back(v);
+          run->inputs.push_back(v);
         }
         in.push_back(copy[v]);
       }
-      std::vector<DType> dtypes;
-      std::vector<Shape> shapes;
+      SmallVector<DType, 4> dtypes;
+      SmallVector<Shape, 2> shapes;
       for (const ValueId v : n.outputs) {
         dtypes.push_back(from_.value(v).dtype);
         shapes.push_back(from_.value(v).shape);
       }
-      const NodeId made = body->add_node(fused, {{"f", BodyRef(bodies_.at(id))}, {"Tout", dtypes}},
-                                         {in.data(), in.size()}, dtypes, shapes);
+      Attrs attrs = n.attrs;
+      if (n.op != &fused)
+        attrs = {{"f", BodyRef(bodies_.at(id))}, {"Tout", std::vector<DType>(dtypes.begin(), dtypes.end())}};
+      const NodeId made = body->add_node(fused, attrs, {in.data(), in.size()}, {dtypes.data(), dtypes.size()},
+                                         {shapes.data(), shapes.size()});
       body->node(made).site = n.site;
       for (size_t k = 0; k < n.outputs.size(); ++k) copy.set(n.outputs[k], body->node(made).outputs[k]);
     }
-    for (const NodeId id : run.groups) {
+    for (const NodeId id : run->groups) {
       for (const ValueId v : from_.node(id).outputs) {
-        if (uses_.count[size_t(v)] <= read_here[v]) continue;
-        outputs->push_back(v);
+        if (uses_.count[size_t(v)] <= read_here[size_t(v)]) continue;
+        run->outputs.push_back(v);
         body->outputs.push_back(copy[v]);
       }
     }
-    return body;
+    run->body = std::move(body);
   }
 
   void add_tiles(const Run& run, GraphCopy& copy, Graph& to) const {
     static const Op& tiles = find_op("_Tiles");
-    std::vector<ValueId> inputs, outputs;
-    const std::shared_ptr<const Graph> body = body_of(run, &inputs, &outputs);
     const int64_t block =
-        best_block(run.length, std::max<int64_t>(1, plan_tile(*body, run.length).bytes / run.length));
-    for (ValueId& v : inputs) v = copy[v];
+        best_block(run.length, std::max<int64_t>(1, plan_tile(*run.body, run.length).bytes / run.length));
+    std::vector<ValueId> inputs;
+    for (const ValueId v : run.inputs) inputs.push_back(copy[v]);
     std::vector<DType> dtypes;
     std::vector<Shape> shapes;
-    for (const ValueId v : outputs) {
+    for (const ValueId v : run.outputs) {
       dtypes.push_back(from_.value(v).dtype);
       shapes.push_back(from_.value(v).shape);
     }
-    Node& made = to.node(to.add_node(tiles, {{"f", BodyRef(body)}, {"Tout", dtypes}, {"block", block}},
+    Node& made = to.node(to.add_node(tiles, {{"f", BodyRef(run.body)}, {"Tout", dtypes}, {"block", block}},
                                      inputs, dtypes, shapes));
     made.site = from_.node(run.groups.front()).site;
-    for (size_t k = 0; k < outputs.size(); ++k) copy.set(outputs[k], made.outputs[k]);
+    for (size_t k = 0; k < run.outputs.size(); ++k) copy.set(run.outputs[k], made.outputs[k]);
   }
 
   const Graph& from_;
@@ -240,6 +248,8 @@ class Tiling {
   std::vector<uint8_t> made_;
   std::vector<ValueId> touched_;
   std::unordered_map<NodeId, std::shared_ptr<const Graph>> bodies_;
+  GraphShelf shelf_;
+  std::unordered_map<const Graph*, int64_t> lengths_;  // of groups, by function
   Run run_;
   std::vector<Run> runs_;
   std::vector<Item> order_;
