@@ -1,6 +1,7 @@
 #include "rewind/compiler/memory/frontier.h"
 
 #include <algorithm>
+#include <optional>
 
 #include "rewind/compiler/memory/cost.h"
 #include "rewind/compiler/plan_memory.h"
@@ -13,9 +14,20 @@ using Late = Replay::Late;
 
 constexpr int64_t kMostWork = 60'000'000;  // of the search, in steps looked at: about two seconds
 constexpr int kMostMisses = 6;
+// Of plans with other stretches, those near the last limit's best are tried; all at every so many limits.
+constexpr int kNearBest = 2, kTryAll = 6;
 
-// How much less memory the next plan is asked to need. Large graphs get fewer plans.
-double step_down(size_t steps) { return steps < 2000 ? 0.96 : 0.85; }
+// How much less memory the next plan is asked to need, and the next that all ways are tried for. Large graphs
+// get fewer of those.
+constexpr double kStepDown = 0.96;
+double search_step(size_t steps) { return steps < 2000 ? kStepDown : 0.85; }
+
+// A plan that replays whole stretches between narrow places, and what it could keep besides.
+struct Stretches {
+  Replay replay;
+  int64_t peak = 0;
+  std::vector<int> ranked;
+};
 
 }  // namespace
 
@@ -88,25 +100,30 @@ std::shared_ptr<const Frontier> memory_frontier(const Graph& graph) {
   };
   Schedule now(problem);
   keep(now);
-  const double factor = step_down(problem.steps.size());
-  // The ways down: drop more and more, keep little and add what there is room for, or close gaps one by one,
-  // ever further or from the last plan. Each limit takes the cheapest.
+  // The ways down: replay stretches and keep what is dear and has room; drop more and more, keep little and
+  // add what there is room for, or close gaps one by one, ever further or from the last plan. Each limit
+  // takes the cheapest.
   int64_t work = kMostWork;
+  int64_t stretch_work = kMostWork;
   Replay dropping(problem, Late::kLongestGap, &work);
   Schedule closing = now;
   bool replays = true;
   int misses = 0;
-  // Plans that replay whole stretches between narrow places, by how far those are apart.
-  std::vector<std::pair<int64_t, Replay>> stretches;  // peak
+  std::vector<Stretches> stretches;  // by how far the narrow places are apart
   const auto steps = int(problem.steps.size());
   for (double spacing = 1; spacing < steps / 2.0; spacing = spacing * 1.4 + 1) {
-    Replay r(problem, Late::kFullestStep, &work);
+    Replay r(problem, Late::kFullestStep, &stretch_work);
     r.keep_narrow(int(spacing));
     const int64_t peak = r.peak();
-    stretches.emplace_back(peak, std::move(r));
+    std::vector<int> ranked = r.rank();
+    stretches.push_back({std::move(r), peak, std::move(ranked)});
   }
-  for (auto limit = int64_t(double(now.peak()) * factor);
-       limit >= frontier->lower_bound && misses < kMostMisses; limit = int64_t(double(limit) * factor)) {
+  int best_stretches = 0;
+  int limits = 0;
+  const double factor = search_step(problem.steps.size());
+  auto search_below = int64_t(double(now.peak()) * kStepDown);
+  for (auto limit = search_below; limit >= frontier->lower_bound && misses < kMostMisses;
+       limit = int64_t(double(limit) * kStepDown)) {
     bool found = false;
     Schedule best = now;
     auto consider = [&](Schedule s) {
@@ -116,32 +133,51 @@ std::shared_ptr<const Frontier> memory_frontier(const Graph& graph) {
       best = std::move(s);
       found = true;
     };
-    auto consider_replay = [&](Replay r, bool fits) {
-      if (!fits && !r.fit(limit)) return;
-      r.keep_more(limit);
-      consider(Schedule(problem, r.runs()));
-    };
-    replays = replays && dropping.fit(limit);
-    if (replays) {
-      Replay fuller = dropping;
-      fuller.keep_more(limit);
-      closing = Schedule(problem, fuller.runs());
+    std::optional<Replay> cheapest;
+    double least = 0;
+    const int near = best_stretches;
+    const bool all = limits++ % kTryAll == 0;
+    for (int i = 0; i < int(stretches.size()); ++i) {
+      const Stretches& s = stretches[size_t(i)];
+      if (s.peak > limit || stretch_work < 0 || (!all && std::abs(i - near) > kNearBest)) continue;
+      Replay r = s.replay;
+      const double cost = r.keep_first(s.ranked, limit);
+      if (cheapest && cost >= least) continue;
+      cheapest.emplace(std::move(r));
+      least = cost;
+      best_stretches = i;
     }
-    for (const Late late : {Late::kLongestGap, Late::kFullestStep}) {
-      Replay sparse(problem, late, &work);
-      sparse.keep_narrow(1);
-      consider_replay(std::move(sparse), false);
+    if (cheapest) consider(Schedule(problem, cheapest->runs()));
+    const bool search = limit <= search_below;
+    if (search) {
+      search_below = int64_t(double(limit) * factor);
+      auto consider_replay = [&](Replay r, bool fits) {
+        if (!fits && !r.fit(limit)) return;
+        r.keep_more(limit);
+        consider(Schedule(problem, r.runs()));
+      };
+      replays = replays && dropping.fit(limit);
+      if (replays) {
+        Replay fuller = dropping;
+        fuller.keep_more(limit);
+        closing = Schedule(problem, fuller.runs());
+      }
+      for (const Late late : {Late::kLongestGap, Late::kFullestStep}) {
+        Replay sparse(problem, late, &work);
+        sparse.keep_narrow(1);
+        consider_replay(std::move(sparse), false);
+      }
+      int tried = 0;
+      for (const Stretches& s : stretches)
+        if (s.peak <= limit && tried++ < 2) consider_replay(s.replay.with_work(&work), true);
+      if (Schedule next = closing; next.fit(limit, &work)) {
+        next.merge(limit);
+        closing = std::move(next);
+        consider(closing);
+      }
+      if (Schedule next = now; next.fit(limit, &work)) consider(std::move(next));
+      misses = found ? 0 : misses + 1;
     }
-    int tried = 0;
-    for (const auto& [peak, stretch] : stretches)
-      if (peak <= limit && tried++ < 2) consider_replay(stretch, true);
-    if (Schedule next = closing; next.fit(limit, &work)) {
-      next.merge(limit);
-      closing = std::move(next);
-      consider(closing);
-    }
-    if (Schedule next = now; next.fit(limit, &work)) consider(std::move(next));
-    misses = found ? 0 : misses + 1;
     if (!found) continue;
     keep(best);
     now = std::move(best);

@@ -1,6 +1,10 @@
 #include "rewind/compiler/memory/replay.h"
 
 #include <algorithm>
+#include <map>
+#include <tuple>
+
+#include "rewind/base/small_vector.h"
 
 namespace rw {
 namespace {
@@ -107,7 +111,7 @@ void Replay::place(int step, bool again) {
 void Replay::remake(int block, int now) {
   const int step = problem_.blocks[size_t(block)].maker;
   const PlanStep& s = problem_.steps[size_t(step)];
-  std::vector<int> reads;  // positions
+  SmallVector<int, 12> reads;  // positions
   if (s.trims) {
     // Every output that will be asked for again.
     for (size_t k = 0; k < s.writes.size(); ++k) {
@@ -297,6 +301,47 @@ void Replay::keep_more(int64_t limit) {
     if (then.peak <= limit && then.cost < now.cost) now = then;
     else dropped_[size_t(m.block)] = 1;
   }
+}
+
+std::vector<int> Replay::rank() {
+  const Outcome now = outcome(0);
+  // What a layer repeats has the same sizes and costs; one of each kind is tried, from the middle.
+  using Kind = std::tuple<int64_t, double, int64_t, size_t, size_t>;
+  std::map<Kind, std::vector<int>> kinds;
+  for (const int b : remade()) {
+    const PlanBlock& block = problem_.blocks[size_t(b)];
+    const PlanStep& s = problem_.steps[size_t(block.maker)];
+    const auto which = size_t(std::find(s.writes.begin(), s.writes.end(), b) - s.writes.begin());
+    kinds[{block.bytes, s.cost, s.scratch, s.reads.size(), which}].push_back(b);
+  }
+  std::vector<std::pair<double, const std::vector<int>*>> worth;
+  for (const auto& [kind, blocks] : kinds) {
+    const auto b = size_t(blocks[blocks.size() / 2]);
+    dropped_[b] = 0;
+    const double saved = now.cost - outcome(0).cost;
+    dropped_[b] = 1;
+    if (saved > 0) worth.emplace_back(saved / double(problem_.blocks[b].bytes), &blocks);
+  }
+  std::stable_sort(worth.begin(), worth.end(),
+                   [](const auto& a, const auto& b) { return a.first > b.first; });
+  std::vector<int> list;
+  for (const auto& [saved, blocks] : worth) list.insert(list.end(), blocks->rbegin(), blocks->rend());
+  return list;
+}
+
+double Replay::keep_first(const std::vector<int>& ranked, int64_t limit) {
+  size_t kept = 0;
+  const auto keep = [&](size_t count) {
+    for (; kept < count; ++kept) dropped_[size_t(ranked[kept])] = 0;
+    for (; kept > count; --kept) dropped_[size_t(ranked[kept - 1])] = 1;
+    return outcome(limit);
+  };
+  size_t fits = 0, too_many = ranked.size() + 1;
+  while (too_many - fits > 1) {
+    const size_t middle = (fits + too_many) / 2;
+    (keep(middle).peak <= limit ? fits : too_many) = middle;
+  }
+  return keep(fits).cost;
 }
 
 std::vector<PlannedRun> Replay::runs() {

@@ -21,6 +21,13 @@ class Replay {
   // `work` is what its searches may still cost, in steps looked at; they end early when it is used up.
   Replay(const PlanProblem& problem, Late late, int64_t* work);
 
+  // A copy whose searches draw on another account.
+  Replay with_work(int64_t* work) const {
+    Replay r = *this;
+    r.work_ = work;
+    return r;
+  }
+
   // Drops blocks until no moment needs more than `limit` bytes; false when that leads nowhere. Starts from
   // the choice of the last call, so ask for ever less.
   bool fit(int64_t limit);
@@ -31,6 +38,11 @@ class Replay {
   int64_t peak() { return outcome(0).peak; }
   // Keeps again what there is room for.
   void keep_more(int64_t limit);
+  // The blocks that are made again and whose keeping would save work, those first that save most for their
+  // bytes; of blocks that are alike (the same part of many layers) the last made first, which go first.
+  std::vector<int> rank();
+  // Keeps the first of such a list, as many as there is room for; gives what the second runs then cost.
+  double keep_first(const std::vector<int>& ranked, int64_t limit);
   // The runs in order.
   std::vector<PlannedRun> runs();
 
