@@ -69,8 +69,22 @@ void gemm_direct(Workspace& workspace, const Gemm& g, const float* a, const floa
         next = panel_end(g, j);
         for (int64_t t = s; t < last; ++t) {
           const int64_t row = first_row(t);
-          loops.strip({a + (g.transpose_a ? row : row * g.lda), g.lda, g.transpose_a, right + j, ldb,
-                       c + row * g.ldc + j, g.ldc, next - j, g.k, int(first_row(t + 1) - row)});
+          const int64_t end_row = first_row(t + 1);
+          DirectStrip strip{a + (g.transpose_a ? row : row * g.lda),
+                            g.lda,
+                            g.transpose_a,
+                            right + j,
+                            ldb,
+                            c + row * g.ldc + j,
+                            g.ldc,
+                            next - j,
+                            g.k,
+                            int(end_row - row)};
+          if (j == 0 && t + 1 < strips) {
+            strip.ahead = a + (g.transpose_a ? first_row(t + 2) - 1 : end_row * g.lda);
+            strip.ahead_step = g.transpose_a ? g.lda : first_row(t + 2) - end_row;
+          }
+          loops.strip(strip);
         }
       }
       rows_done(first_row(s), first_row(last));

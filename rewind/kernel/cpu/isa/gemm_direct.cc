@@ -40,9 +40,13 @@ RW_MAY_CONTRACT void tile(const DirectStrip& s, int64_t j) {
   const float* __restrict b = s.b + j;
   const float* __restrict tail = s.b + s.n - kTail;
   const int64_t lda = s.lda, ldb = s.ldb, depth = s.depth;
+  const bool first = j == 0 && s.ahead != nullptr;
+  const float* ahead = first ? s.ahead : a;
+  const int64_t ahead_step = first ? s.ahead_step : 0;
   V sums[kHigh][kVecs > 0 ? kVecs : 1] = {};
   T tail_sums[kHigh] = {};
   for (int64_t p = 0; p < depth; ++p) {
+    __builtin_prefetch(ahead + p * ahead_step, 0, 2);
     V right[kVecs > 0 ? kVecs : 1];
     T right_tail{};
 #pragma GCC unroll 4

@@ -16,6 +16,9 @@ struct DirectStrip {
   int64_t ldc;
   int64_t n, depth;  // n: at least a vector
   int rows;
+  // What the next strip will read of a, which is fetched along with the first columns: a line at each depth.
+  const float* ahead = nullptr;
+  int64_t ahead_step = 0;
 };
 
 struct DirectLoops {
