@@ -5,6 +5,9 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
 
 #include "rewind/compiler/llvm/compile.h"
 #include "rewind/compiler/lower.h"
@@ -20,18 +23,19 @@ using Clock = std::chrono::steady_clock;
 
 struct Pass {
   const char* name;
-  Graph (*run)(const Graph&);
-  Graph (*run_in_budget)(const Graph&) = nullptr;  // instead, when memory is planned
+  Graph (*run)(Graph);
+  Graph (*run_in_budget)(Graph) = nullptr;  // instead, when memory is planned
+  bool native = false;                      // makes loops: of use where there is machine code for them
 };
 
 // What the user asked to be recomputed; under a budget, what may be.
-Graph redraw_regions(const Graph& g) { return redraw(g); }
-Graph redraw_all(const Graph& g) { return redraw(g, {}, true); }
-Graph checkpoint_wished_loops(const Graph& g) { return checkpoint_loops(g, false); }
-Graph checkpoint_all_loops(const Graph& g) { return checkpoint_loops(g, true); }
+Graph redraw_regions(Graph g) { return redraw(std::move(g)); }
+Graph redraw_all(Graph g) { return redraw(std::move(g), {}, true); }
+Graph checkpoint_wished_loops(Graph g) { return checkpoint_loops(std::move(g), false); }
+Graph checkpoint_all_loops(Graph g) { return checkpoint_loops(std::move(g), true); }
 
+// Behind calls, shapes and a first prune, which take the traced graph as it is.
 constexpr Pass kPasses[] = {
-    {"prune", prune},
     {"checkpoint_loops", checkpoint_wished_loops, checkpoint_all_loops},
     {"redraw", redraw_regions, redraw_all},
     {"fold_constants", fold_constants},
@@ -39,12 +43,12 @@ constexpr Pass kPasses[] = {
     {"shape_matmuls", shape_matmuls},
     {"simplify", simplify},
     {"share_subexpressions", share_subexpressions},
-    {"prune", prune},
+    {"prune", prune_away},
     {"fuse_attention", fuse_attention},
-    {"prune", prune},
-    {"fuse", fuse},
-    {"fuse_epilogues", fuse_epilogues},
-    {"tile_groups", tile_groups},
+    {"prune", prune_away},
+    {"fuse", [](Graph g) { return fuse(g); }, nullptr, true},
+    {"fuse_epilogues", [](Graph g) { return fuse_epilogues(g); }, nullptr, true},
+    {"tile_groups", tile_groups, nullptr, true},
     {"update_early", update_early},
 };
 
@@ -82,6 +86,14 @@ bool needs_shapes(const Graph& g, std::span<const Shape> arguments) {
   return false;
 }
 
+// Graphs this large leave tens of MiB behind, which the allocator of C++ objects would keep to itself.
+constexpr size_t kLargeGraph = 20'000;
+void give_back_host_memory() {
+#ifdef __GLIBC__
+  malloc_trim(0);
+#endif
+}
+
 struct Optimised {
   Graph graph;
   std::shared_ptr<const MemoryReport> memory;
@@ -95,7 +107,7 @@ Optimised optimise(const Graph& traced, std::span<const Shape> arguments, int64_
   const Graph* now = &traced;
   const auto stage = [&](const char* name, auto&& run) {
     const auto start = Clock::now();
-    graph = run(*now);
+    graph = run();
     now = &graph;
     const double ms = ms_since(start);
     if (dump) dump.write(name, graph.to_string(), ms, &graph);
@@ -105,14 +117,14 @@ Optimised optimise(const Graph& traced, std::span<const Shape> arguments, int64_
   };
   // Calls first: what a body leaves open may be known at the call.
   const bool calls = has_calls(traced);
-  if (calls) stage("inline_calls", inline_calls);
+  if (calls) stage("inline_calls", [&] { return inline_calls(*now); });
   if (calls || needs_shapes(traced, arguments))
-    stage("specialise", [&](const Graph& g) { return specialise(g, arguments); });
+    stage("specialise", [&] { return specialise(*now, arguments); });
+  stage("prune", [&] { return prune(*now); });
   for (const Pass& pass : kPasses) {
-    const bool native = pass.run == fuse || pass.run == fuse_epilogues || pass.run == tile_groups;
-    if (native && !loop::has_native_code()) continue;  // kernels one by one are faster then
+    if (pass.native && !loop::has_native_code()) continue;  // kernels one by one are faster then
     const bool planned = pass.run_in_budget && (report || budget > 0);
-    stage(pass.name, planned ? pass.run_in_budget : pass.run);
+    stage(pass.name, [&] { return (planned ? pass.run_in_budget : pass.run)(std::move(graph)); });
   }
   if (!report && budget == 0) return {std::move(graph), nullptr};
   const auto start = Clock::now();
@@ -153,6 +165,10 @@ std::shared_ptr<const Program> compile(const Graph& traced, std::span<const Shap
       dump.write("program", program->to_string(), ms_since(start));
       dump.write("loops", loops, 0);
       dump.write("kernels", program->list_kernels(), 0);
+    }
+    if (traced.nodes().size() > kLargeGraph) {
+      optimised = {};
+      give_back_host_memory();
     }
     return program;
   }

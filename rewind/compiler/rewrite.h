@@ -9,8 +9,8 @@ namespace rw {
 
 // visit(NodeId, GraphCopy&) copies the node with copy.node(id), or maps its outputs to other values of `to`.
 // What it adds lies in the region of the node it is for.
-template <class Visit>
-Graph rewrite(const Graph& from, Visit visit) {
+template <class Visit, class Done>
+Graph rewrite(const Graph& from, Visit visit, Done done) {
   Graph to;
   to.name = from.name;
   to.reserve(from.nodes().size(), from.num_values());
@@ -21,9 +21,20 @@ Graph rewrite(const Graph& from, Visit visit) {
     visit(NodeId(i), copy, to);
     const int32_t region = from.nodes()[i].region;
     for (size_t k = before; region != 0 && k < to.nodes().size(); ++k) to.node(NodeId(k)).region = region;
+    done(NodeId(i));
   }
   copy.outputs();
   return to;
+}
+template <class Visit>
+Graph rewrite(const Graph& from, Visit visit) {
+  return rewrite(from, visit, [](NodeId) {});
+}
+// The same for visits that look at no node of `from` but their own: those behind them are let go, so that two
+// graphs of a deep model need not be there at once.
+template <class Visit>
+Graph rewrite_away(Graph& from, Visit visit) {
+  return rewrite(from, visit, [&](NodeId id) { from.release_nodes_before(id); });
 }
 
 // The value under another shape of as many elements: a Reshape, or itself.

@@ -120,7 +120,7 @@ void Graph::reserve(size_t nodes, size_t values) {
 
 void Graph::reorder(std::span<const NodeId> order) {
   RW_CHECK(order.size() == nodes_.size());
-  std::vector<Node> now;
+  ChunkedList<Node> now;
   now.reserve(nodes_.size());
   for (const NodeId id : order) {
     for (const ValueId v : node(id).outputs) value(v).node = NodeId(now.size());

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "rewind/graph/chunked_list.h"
 #include "rewind/graph/id_list.h"
 #include "rewind/op/attrs.h"
 #include "rewind/op/op.h"
@@ -105,11 +106,13 @@ class Graph final : public FunctionBody {
   // The nodes in another order: order[k] comes k-th. Values keep their ids, nodes get new ones.
   void reorder(std::span<const NodeId> order);
 
-  // Room for so many more, where they can be foretold: a list that grows is copied.
+  // Room for so many more, where they can be foretold.
   void reserve(size_t nodes, size_t values);
+  // A pass that is done with the nodes before this one lets them go: nobody may ask for them again.
+  void release_nodes_before(NodeId id) { nodes_.release_before(size_t(id)); }
 
   // ---- looking
-  const std::vector<Node>& nodes() const { return nodes_; }
+  const ChunkedList<Node>& nodes() const { return nodes_; }
   const Node& node(NodeId id) const { return nodes_[size_t(id)]; }
   Node& node(NodeId id) { return nodes_[size_t(id)]; }
   size_t num_values() const { return values_.size(); }
@@ -155,8 +158,8 @@ class Graph final : public FunctionBody {
     mutable std::shared_ptr<const void> value_;
   };
   Attachment attachment_;
-  std::vector<Node> nodes_;
-  std::vector<GraphValue> values_;
+  ChunkedList<Node> nodes_;
+  ChunkedList<GraphValue> values_;
 };
 
 // Throws InternalError that names the node and the rule when the graph is not well formed: inputs before

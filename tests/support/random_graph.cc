@@ -415,7 +415,7 @@ class Generator {
   // one that is not needed must not change another.
   void repeat_node() {
     if (g_->nodes().empty()) return;
-    const Node again = one_of(g_->nodes());
+    const Node again = g_->nodes()[index(g_->nodes().size())];
     if (again.op->stateful && again.op->name != "ReadVariableOp") return;
     node(*again.op, {again.inputs.begin(), again.inputs.end()}, again.attrs);
   }

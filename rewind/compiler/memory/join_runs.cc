@@ -82,7 +82,7 @@ Graph one_group(const Graph& group, std::vector<ValueId>* inputs, const Graph& m
   }
   for (size_t i = 0; i < more.nodes().size(); ++i) second.node(NodeId(i));
   second.outputs();
-  return share_subexpressions(both);
+  return share_subexpressions(std::move(both));
 }
 
 // Nothing when the two do not go into one nest of loops.

@@ -279,7 +279,7 @@ bool wants_recomputation(const Node& n) {
 
 }  // namespace
 
-Graph checkpoint_loops(const Graph& from, bool all) {
+Graph checkpoint_loops(Graph from, bool all) {
   const Uses uses(from);
   std::vector<LoopPair> pairs;
   for (size_t i = 0; i < from.nodes().size(); ++i) {

@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "rewind/base/error.h"
 #include "rewind/compiler/passes/passes.h"
 #include "rewind/compiler/rewrite.h"
@@ -13,10 +15,21 @@ bool small_and_plain(const GraphValue& v) {
   return v.shape.fully_known() && v.shape.num_elements() <= kMostElements && !is_host_only(v.dtype);
 }
 
+// Whether a node's results are known, or follow from inputs that are.
+bool something_folds(const Graph& g) {
+  return std::any_of(g.nodes().begin(), g.nodes().end(), [&](const Node& n) {
+    if (n.op->stateful || n.op->name == "Const" || n.outputs.empty()) return false;
+    const auto known = [&](ValueId v) { return g.value(v).known->data != nullptr; };
+    return std::all_of(n.outputs.begin(), n.outputs.end(), known) ||
+           std::all_of(n.inputs.begin(), n.inputs.end(), known);
+  });
+}
+
 }  // namespace
 
-Graph fold_constants(const Graph& from) {
-  return rewrite(from, [&](NodeId id, GraphCopy& copy, Graph& to) {
+Graph fold_constants(Graph from) {
+  if (!something_folds(from)) return from;
+  return rewrite_away(from, [&](NodeId id, GraphCopy& copy, Graph& to) {
     const Node& n = from.node(id);
     if (n.op->name == "Const") {
       copy.node(id);

@@ -30,8 +30,12 @@ class FuseAttention {
   explicit FuseAttention(const Graph& from)
       : from_(from), uses_(from), matcher_(from, uses_), stop_(from.num_values(), 0) {}
 
+  // Whether there is anything to do.
+  bool find() {
+    find_all();
+    return !made_at_.empty();
+  }
   Graph run() {
-    find();
     return rewrite(from_, [&](NodeId id, GraphCopy& copy, Graph& to) {
       if (const auto it = made_at_.find(id); it != made_at_.end()) emit(it->second, copy, to);
       else if (replaced_.empty() || !replaced_[size_t(id)]) copy.node(id);
@@ -59,7 +63,7 @@ class FuseAttention {
            weights.num_elements() >= kFewestScores;
   }
 
-  void find() {
+  void find_all() {
     std::vector<Found> all;
     for (size_t i = 0; i < from_.nodes().size(); ++i) {
       if (!uses_.needed[i] || from_.nodes()[i].op->name != "Softmax") continue;
@@ -284,6 +288,9 @@ class FuseAttention {
 
 }  // namespace
 
-Graph fuse_attention(const Graph& graph) { return FuseAttention(graph).run(); }
+Graph fuse_attention(Graph graph) {
+  FuseAttention fusing(graph);
+  return fusing.find() ? fusing.run() : std::move(graph);
+}
 
 }  // namespace rw

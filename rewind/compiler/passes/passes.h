@@ -1,5 +1,5 @@
 // The passes: graph in, graph out. Each leaves the meaning as it was (the reference evaluator's), bit for
-// bit.
+// bit. Those that take a graph by value give the very same one back where there is nothing to do.
 #pragma once
 
 #include <span>
@@ -15,30 +15,31 @@ Graph inline_calls(const Graph& graph);
 bool has_calls(const Graph& graph);
 // Only what an output or an effect needs.
 Graph prune(const Graph& graph);
+Graph prune_away(Graph graph);
 // Random draws that regions read are made again there; with `all`, every draw is one that can be. `marks`:
 // places between nodes, which are moved along.
-Graph redraw(const Graph& graph, std::span<size_t> marks = {}, bool all = false);
+Graph redraw(Graph graph, std::span<size_t> marks = {}, bool all = false);
 // Loops with their derivatives keep some of their states, and compute the rest again; all of them, or those
 // whose body the user wants recomputed.
-Graph checkpoint_loops(const Graph& graph, bool all);
+Graph checkpoint_loops(Graph graph, bool all);
 // Small values that are known become constants.
-Graph fold_constants(const Graph& graph);
+Graph fold_constants(Graph graph);
 // Of nodes that compute the same, one.
-Graph share_subexpressions(const Graph& graph);
+Graph share_subexpressions(Graph graph);
 // Identities, reshapes of reshapes, broadcasts that elementwise ops do anyway, products with one.
-Graph simplify(const Graph& graph);
+Graph simplify(Graph graph);
 // Batched products that are one product, transposes as flags.
-Graph shape_matmuls(const Graph& graph);
+Graph shape_matmuls(Graph graph);
 // Softmax of masked and scaled products, times values, as one node; and its gradients as another.
-Graph fuse_attention(const Graph& graph);
+Graph fuse_attention(Graph graph);
 // Each update of a variable as soon as its inputs are there.
-Graph update_early(const Graph& graph);
+Graph update_early(Graph graph);
 // Elementwise ops, broadcasts and reductions together in Fused nodes.
 Graph fuse(const Graph& graph);
 // Kernels that report their rows together with the group that takes these further.
 Graph fuse_epilogues(const Graph& graph);
 
 // Many groups over the same elements in a row run tile by tile: see tiles.h.
-Graph tile_groups(const Graph& graph);
+Graph tile_groups(Graph graph);
 
 }  // namespace rw

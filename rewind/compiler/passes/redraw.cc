@@ -27,7 +27,7 @@ struct Stream {
 
 }  // namespace
 
-Graph redraw(const Graph& from, std::span<size_t> marks, bool all) {
+Graph redraw(Graph from, std::span<size_t> marks, bool all) {
   std::map<ValueId, Stream> streams;  // by the value drawn
   for (const Node& n : from.nodes()) {
     if (all && keyed_form(*n.op)) streams.emplace(n.outputs[0], Stream());
@@ -36,6 +36,7 @@ Graph redraw(const Graph& from, std::span<size_t> marks, bool all) {
       if (maker && maker->region != n.region && keyed_form(*maker->op)) streams.emplace(v, Stream());
     }
   }
+  if (streams.empty()) return from;
   const std::vector<size_t> before(marks.begin(), marks.end());
   const auto draw = [&](const Node& n, const Stream& s, const GraphCopy& copy, Graph& to) {
     std::vector<ValueId> inputs{copy[n.inputs[0]], s.key, s.counter, s.algorithm};

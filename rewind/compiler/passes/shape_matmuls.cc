@@ -1,3 +1,4 @@
+#include <algorithm>
 // Batched products that are one product: a batch times one matrix is a taller matrix times it, and a sum of
 // products over the batch is a product over a longer inner axis. So is an Einsum that sums over neighbouring
 // axes. Transposes of the last two axes become flags.
@@ -194,6 +195,11 @@ class Shaping {
 
 }  // namespace
 
-Graph shape_matmuls(const Graph& graph) { return Shaping(graph).run(); }
+Graph shape_matmuls(Graph graph) {
+  const bool products = std::any_of(graph.nodes().begin(), graph.nodes().end(), [](const Node& n) {
+    return is_batch_matmul(n) || n.op->name == "MatMul" || n.op->name == "Einsum";
+  });
+  return products ? Shaping(graph).run() : std::move(graph);
+}
 
 }  // namespace rw

@@ -20,10 +20,10 @@ uint64_t hash_of_call(const Node& n, std::span<const ValueId> inputs) {
 
 }  // namespace
 
-Graph share_subexpressions(const Graph& from) {
+Graph share_subexpressions(Graph from) {
   std::unordered_multimap<uint64_t, NodeId> seen;  // nodes of the new graph
   std::unordered_map<ValueId, ValueId> reads;      // of variables, by handle, since the last write to each
-  return rewrite(from, [&](NodeId id, GraphCopy& copy, Graph& to) {
+  return rewrite_away(from, [&](NodeId id, GraphCopy& copy, Graph& to) {
     const Node& n = from.node(id);
     if (n.op->stateful) {
       if (n.op->name == "ReadVariableOp") {

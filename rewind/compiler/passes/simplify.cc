@@ -126,8 +126,8 @@ bool is_note_for_gradients(const Op& op) {
 
 }  // namespace
 
-Graph simplify(const Graph& from) {
-  return rewrite(from, [&](NodeId id, GraphCopy& copy, Graph& to) {
+Graph simplify(Graph from) {
+  return rewrite_away(from, [&](NodeId id, GraphCopy& copy, Graph& to) {
     const Node& n = from.node(id);
     if (is_note_for_gradients(*n.op)) {  // nobody differentiates a graph behind this pass
       for (size_t k = 0; k < n.outputs.size(); ++k) copy.set(n.outputs[k], copy[n.inputs[k]]);

@@ -68,11 +68,14 @@ class Tiling {
  public:
   explicit Tiling(const Graph& from) : from_(from), uses_(from), made_(from.num_values(), 0) {}
 
-  Graph run() {
+  // Whether there is anything to do.
+  bool find() {
     for (size_t i = 0; i < from_.nodes().size(); ++i)
       if (uses_.needed[i]) visit(NodeId(i));
     end_run();
-    if (runs_.empty()) return from_;
+    return !runs_.empty();
+  }
+  Graph run() {
     Graph to;
     to.name = from_.name;
     GraphCopy copy(from_, to);
@@ -257,6 +260,9 @@ class Tiling {
 
 }  // namespace
 
-Graph tile_groups(const Graph& from) { return Tiling(from).run(); }
+Graph tile_groups(Graph from) {
+  Tiling tiling(from);
+  return tiling.find() ? tiling.run() : std::move(from);
+}
 
 }  // namespace rw

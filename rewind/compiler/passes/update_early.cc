@@ -41,8 +41,7 @@ bool is_small(const Graph& g, const Node& n) {
 
 }  // namespace
 
-Graph update_early(const Graph& from) {
-  Graph graph = from;
+Graph update_early(Graph graph) {
   const size_t count = graph.nodes().size();
   std::vector<NodeId> place(count);  // the node behind which it may come; itself where it stays
   std::unordered_map<ValueId, NodeId> touched, written;  // by handle: places

@@ -1,4 +1,4 @@
-// Lists of ids, and graphs that say the same.
+// What graphs are made of: lists of ids, lists in chunks; and graphs that say the same.
 #include "rewind/graph/equal.h"
 
 #include <gtest/gtest.h>
@@ -62,6 +62,33 @@ TEST(IdList, HoldsFewInsideAndManyOutside) {
     EXPECT_EQ(copy, list);
     list.resize(2);
     EXPECT_EQ(list.size(), 2u);
+  }
+}
+
+TEST(ChunkedList, GrowsCopiesAndLetsGo) {
+  for (const size_t n : {0, 1, 5, 511, 512, 513, 2000}) {
+    ChunkedList<std::shared_ptr<size_t>> list;
+    std::vector<std::weak_ptr<size_t>> watched;
+    for (size_t i = 0; i < n; ++i) {
+      list.push_back(std::make_shared<size_t>(i));
+      watched.push_back(list.back());
+    }
+    ASSERT_EQ(list.size(), n);
+    size_t next = 0;
+    for (const auto& element : list) EXPECT_EQ(*element, next++);
+    EXPECT_EQ(next, n);
+    {
+      ChunkedList<std::shared_ptr<size_t>> copy(list);
+      for (size_t i = 0; i < n; ++i) EXPECT_EQ(copy[i], list[i]);
+      copy.push_back(nullptr);
+      EXPECT_EQ(list.size(), n);
+      list = std::move(copy);
+      EXPECT_EQ(list.size(), n + 1);
+    }
+    list.release_before(n);
+    for (size_t i = 0; i < n; ++i) EXPECT_EQ(watched[i].expired(), i < n / 512 * 512) << i << " of " << n;
+    list = {};
+    for (const auto& element : watched) EXPECT_TRUE(element.expired());
   }
 }
 
