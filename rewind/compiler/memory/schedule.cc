@@ -8,6 +8,9 @@ namespace {
 
 constexpr int64_t kEvaluationWork = 40;
 constexpr int kMostMakes = 48;  // second runs that one gap may ask for
+// Blocks that are looked at for one gap. Each may be kept or made again, so ways that part again and again
+// would be tried without end.
+constexpr int64_t kMostLooked = 200;
 constexpr int kRoundsWithoutGain = 12;
 constexpr double kJoinCost = 0.01;  // of one more output of a run that is there
 constexpr double kWorse = 1.3;      // a score may have become so much worse since it was found
@@ -150,6 +153,7 @@ int Schedule::join_at(int block, int after, int before) const {
 
 void Schedule::need(int block, int place, Remake& r) const {
   if (r.find(block)) return;
+  ++r.looked;
   int before = -1;  // the latest version that exists by then
   for (const int id : versions_of_[size_t(block)]) {
     const PlanVersion& v = versions_[size_t(id)];
@@ -165,9 +169,10 @@ void Schedule::need(int block, int place, Remake& r) const {
       joined < longer ? Source{Source::kJoin, block, join} : Source{Source::kVersion, block, before};
   const double kept = std::min(joined, longer);
   const int step = problem_->blocks[size_t(block)].maker;
-  if (kept > 0 && may_run(step, place) && r.makes < kMostMakes) {
+  if (kept > 0 && may_run(step, place) && r.makes < kMostMakes && r.looked < kMostLooked) {
     Remake trial = r;
     make(block, place, trial);
+    r.looked = trial.looked;
     if (trial.cost - r.cost + (trial.penalty - r.penalty) * r.price < kept * r.price) {
       r = std::move(trial);
       return;
@@ -364,8 +369,10 @@ bool Schedule::fit(int64_t limit, int64_t* work) {
     for (const Candidate& g : gaps) {
       if (candidates.size() >= batch && g.score > candidates[batch - 1].score) break;
       double score = 0;
-      *work -= kEvaluationWork;
-      if (!evaluate(g.version, g.user, &remake, &score)) continue;
+      remake.looked = 0;
+      const bool closes = evaluate(g.version, g.user, &remake, &score);
+      *work -= std::max(kEvaluationWork, 8 * remake.looked);
+      if (!closes) continue;
       const Candidate c{g.version, g.user, score};
       candidates.insert(std::upper_bound(candidates.begin(), candidates.end(), c, by_score), c);
     }

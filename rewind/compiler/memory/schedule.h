@@ -59,6 +59,7 @@ class Schedule {
     double penalty = 0;  // byte-places over the limit that longer lives add
     double price = 0;    // what a byte-place is worth
     int makes = 0;
+    int64_t looked = 0;  // blocks asked for, also on ways that were not taken
     const Source* find(int block) const;
   };
   struct Candidate {
