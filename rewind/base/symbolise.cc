@@ -157,21 +157,31 @@ std::string linker_name(uintptr_t address) {
   return name;
 }
 
-std::string look_up(std::span<const uintptr_t> frames) {
-  std::vector<Frames> found(frames.size());
-  std::map<std::string, std::vector<std::pair<size_t, uintptr_t>>> by_module;
-  for (size_t i = 0; i < frames.size(); ++i)
-    if (const auto module = module_of(frames[i])) by_module[module->path].emplace_back(i, module->address);
-  for (const auto& [path, wanted] : by_module) {
-    std::vector<uintptr_t> addresses;
-    for (const auto& [i, address] : wanted) addresses.push_back(address);
-    std::vector<Frames> named = run_tool(path, addresses);
-    for (size_t k = 0; k < wanted.size(); ++k) found[wanted[k].first] = std::move(named[k]);
+using KnownFrames = std::map<uintptr_t, Frames>;  // by address
+
+void look_up(std::span<const uintptr_t> addresses, KnownFrames* known) {
+  std::map<std::string, std::vector<std::pair<uintptr_t, uintptr_t>>> by_module;  // address here, in the file
+  for (const uintptr_t a : addresses) {
+    if (!known->try_emplace(a).second) continue;
+    if (const auto module = module_of(a)) by_module[module->path].emplace_back(a, module->address);
   }
-  for (size_t i = 0; i < frames.size(); ++i) {
-    if (found[i].empty()) found[i].push_back({});
-    if (found[i].back().function.empty()) found[i].back().function = linker_name(frames[i]);
-    for (const Frame& f : found[i]) {
+  for (const auto& [path, wanted] : by_module) {
+    std::vector<uintptr_t> in_file;
+    for (const auto& [here, there] : wanted) in_file.push_back(there);
+    std::vector<Frames> named = run_tool(path, in_file);
+    for (size_t k = 0; k < wanted.size(); ++k) (*known)[wanted[k].first] = std::move(named[k]);
+  }
+  for (const uintptr_t a : addresses) {
+    Frames& frames = (*known)[a];
+    if (frames.empty()) frames.push_back({});
+    if (frames.back().function.empty()) frames.back().function = linker_name(a);
+  }
+}
+
+std::string line_of(std::span<const uintptr_t> addresses, KnownFrames* known) {
+  look_up(addresses, known);
+  for (const uintptr_t a : addresses) {
+    for (const Frame& f : (*known)[a]) {
       if ((f.function.empty() && f.file.empty()) || is_library_frame(f.function, f.file)) continue;
       if (f.file.empty()) return "a line in " + f.function;
       return f.file + (f.function.empty() ? "" : ", in " + f.function);
@@ -211,14 +221,31 @@ bool is_library_frame(const std::string& name_and_notes, const std::string& file
   return false;
 }
 
+namespace {
+
+struct Known {
+  std::mutex mutex;
+  KnownFrames frames;
+  std::map<std::vector<uintptr_t>, std::string> lines;
+};
+Known& known() {
+  static auto* known = new Known();
+  return *known;
+}
+
+}  // namespace
+
 std::string symbolise(std::span<const uintptr_t> frames) {
-  static std::mutex mutex;
-  static std::map<std::vector<uintptr_t>, std::string> known;
   std::vector<uintptr_t> key(frames.begin(), frames.end());
-  const std::lock_guard lock(mutex);
-  const auto [it, fresh] = known.try_emplace(std::move(key));
-  if (fresh) it->second = look_up(frames);
+  const std::lock_guard lock(known().mutex);
+  const auto [it, fresh] = known().lines.try_emplace(std::move(key));
+  if (fresh) it->second = line_of(frames, &known().frames);
   return it->second;
+}
+
+void symbolise_ahead(std::span<const uintptr_t> addresses) {
+  const std::lock_guard lock(known().mutex);
+  look_up(addresses, &known().frames);
 }
 
 }  // namespace rw

@@ -13,6 +13,10 @@ namespace rw {
 // step(rw::Tensor)". Kept, so asking again is cheap. Any thread.
 std::string symbolise(std::span<const uintptr_t> frames);
 
+// Looks up all of these with one run of the tool, which takes as long as one of them; symbolise() then has
+// them.
+void symbolise_ahead(std::span<const uintptr_t> addresses);
+
 // Whether a function or the file it is written in belongs to the library or to C++ itself.
 bool is_library_frame(const std::string& function, const std::string& file);
 

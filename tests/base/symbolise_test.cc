@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
+#include <filesystem>
+#include <fstream>
 
 #include "rewind/base/call_site.h"
 
@@ -38,6 +40,21 @@ TEST(Symbolise, WithoutAToolTheLinkerKnowsSomeNames) {
   EXPECT_EQ(symbolise(std::vector<uintptr_t>{reinterpret_cast<uintptr_t>(&atoi) + 2}), "a line in atoi");
   unsetenv("REWIND_SYMBOLIZER");
   EXPECT_EQ(symbolise({}), "");
+}
+
+TEST(Symbolise, WhatWasLookedUpAheadIsKnown) {
+  const std::string tool = ::testing::TempDir() + "/ahead.sh";
+  std::ofstream(tool)
+      << "#!/bin/sh\nshift 6\nfor a in \"$@\"; do echo $a; echo ahead; echo user.cc:7; done\n";
+  std::filesystem::permissions(tool, std::filesystem::perms::owner_all);
+  const std::vector<uintptr_t> frames{reinterpret_cast<uintptr_t>(&qsort) + 2,
+                                      reinterpret_cast<uintptr_t>(&bsearch) + 2};
+  setenv("REWIND_SYMBOLIZER", tool.c_str(), 1);
+  symbolise_ahead(frames);
+  setenv("REWIND_SYMBOLIZER", "none", 1);
+  EXPECT_EQ(symbolise(std::vector<uintptr_t>{frames[1]}), "user.cc:7, in ahead");
+  EXPECT_EQ(symbolise(frames), "user.cc:7, in ahead");
+  unsetenv("REWIND_SYMBOLIZER");
 }
 
 TEST(CallSites, OnePlaceIsOneObject) {

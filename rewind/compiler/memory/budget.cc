@@ -85,6 +85,7 @@ void add_tensors(const Graph& g, const Frontier& frontier, const Schedule& sched
   std::vector<size_t> all(problem.blocks.size());
   for (size_t i = 0; i < all.size(); ++i) all[i] = i;
   const std::vector<size_t> largest = largest_first(problem, std::move(all));
+  find_lines_ahead(g);
   report->tensors = describe(g, frontier, schedule, largest);
   report->at_peak = describe(g, frontier, schedule, largest_first(problem, alive_at_peak(schedule)));
   std::vector<int> tensor(problem.blocks.size(), -1);

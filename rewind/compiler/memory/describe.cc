@@ -1,8 +1,10 @@
 #include "rewind/compiler/memory/describe.h"
 
 #include <algorithm>
+#include <set>
 
 #include "rewind/base/call_site.h"
+#include "rewind/base/symbolise.h"
 
 namespace rw {
 namespace {
@@ -82,5 +84,24 @@ std::string line_of(const Graph& g, ValueId value) {
 }
 
 std::string type_of(const GraphValue& v) { return std::string(name_of(v.dtype)) + v.shape.to_string(); }
+
+static void add_frames(const Graph& g, std::set<const void*>* sites, std::set<uintptr_t>* frames) {
+  for (const Node& n : g.nodes()) {
+    if (n.site && sites->insert(n.site.get()).second) {
+      const std::vector<uintptr_t>& more = static_cast<const CallSite*>(n.site.get())->frames();
+      frames->insert(more.begin(), more.end());
+    }
+    if (const std::shared_ptr<const Graph> body = group_of(n)) add_frames(*body, sites, frames);
+  }
+}
+
+void find_lines_ahead(const Graph& graph) {
+  constexpr size_t kMostFrames = 20'000;  // that go into a command line
+  std::set<const void*> sites;
+  std::set<uintptr_t> frames;
+  add_frames(graph, &sites, &frames);
+  const std::vector<uintptr_t> list(frames.begin(), frames.end());
+  if (list.size() <= kMostFrames) symbolise_ahead(list);
+}
 
 }  // namespace rw

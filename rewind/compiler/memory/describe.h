@@ -13,5 +13,7 @@ std::string made_by(const Graph& graph, ValueId value);
 std::string line_of(const Graph& graph, ValueId value);
 // "float32(2, 3)".
 std::string type_of(const GraphValue& value);
+// Looks up the lines of all nodes at once: one by one they take a run of the symbolizer each.
+void find_lines_ahead(const Graph& graph);
 
 }  // namespace rw
