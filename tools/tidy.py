@@ -1,38 +1,47 @@
 #!/usr/bin/env python3
-"""clang-tidy over the library, two files at a time; needs build/release. usage: tools/tidy.py [files...]
+"""clang-tidy over the library, two files at a time. usage: tools/tidy.py [files...]
 
-A file that passed is not read again while it, what it includes and the settings stay as they are (build/tidy)."""
+A file that passed is not read again while it, what it includes and the settings stay as they are (build/tidy/passed)."""
 import concurrent.futures
+import functools
 import hashlib
 import pathlib
+import re
 import subprocess
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-BUILD = ROOT / "build/release"
-PASSED = ROOT / "build/tidy"
-COMMAND = ["clang-tidy-19", "--quiet", "--extra-arg=-Wno-ignored-gch", "-p", str(BUILD), "--warnings-as-errors=*"]
+BUILD = ROOT / "build/tidy"
+PASSED = BUILD / "passed"
+COMMAND = ["clang-tidy-19", "--quiet", "-p", str(BUILD), "--warnings-as-errors=*"]
 
 
-def included():
-    """The project's files that each object was made of, by the object's source; those behind a precompiled header too."""
-    made_of = {}
-    for line in subprocess.run(["ninja", "-C", BUILD, "-t", "deps"], capture_output=True, text=True, check=True).stdout.splitlines():
-        if line.startswith("    "):
-            files.append((BUILD / line.strip()).resolve())
-        elif line:
-            files = made_of[(BUILD / line.split(":")[0]).resolve()] = []
-    result = {}
-    for files in made_of.values():
-        known = list(files)
-        for file in files:
-            known += made_of.get(file, [])
-        result[files[0]] = {file for file in known if file.is_relative_to(ROOT) and not file.is_relative_to(ROOT / "build")}
-    return result
+def configure():
+    """Commands for each file by itself, without a precompiled header."""
+    BUILD.mkdir(parents=True, exist_ok=True)
+    subprocess.run(["cmake", "-S", ROOT, "-B", BUILD, "-G", "Ninja", "-DREWIND_UNITY=OFF", "-DREWIND_PCH=OFF", "-DREWIND_TESTS=OFF", "-DREWIND_EXAMPLES=OFF", "-DREWIND_BENCH=OFF"],
+                   check=True, stdout=subprocess.DEVNULL)
+
+
+@functools.cache
+def named_in(file):
+    """The project's files that a file includes by name."""
+    return [ROOT / name for name in re.findall(r'^#include "(rewind/[^"]+)"', file.read_text(), re.M)]
+
+
+def included(source):
+    """The source and the project's files behind it."""
+    found, todo = {source}, [source]
+    while todo:
+        for file in named_in(todo.pop()):
+            if file not in found and file.exists():
+                found.add(file)
+                todo.append(file)
+    return found
 
 
 def digest(files):
-    result = hashlib.sha256((ROOT / ".clang-tidy").read_bytes() + " ".join(COMMAND[:3]).encode())
+    result = hashlib.sha256((ROOT / ".clang-tidy").read_bytes() + " ".join(COMMAND[:2]).encode())
     for file in sorted(files):
         result.update(file.read_bytes())
     return result.hexdigest()
@@ -41,11 +50,11 @@ def digest(files):
 def main():
     wanted = sys.argv[1:] or subprocess.run(["git", "ls-files", "rewind/*.cc"], cwd=ROOT, capture_output=True, text=True, check=True).stdout.split()
     sources = [ROOT / name for name in wanted if sys.argv[1:] or "kernel/cpu/isa/" not in name]
-    deps = included()
+    configure()
     PASSED.mkdir(parents=True, exist_ok=True)
 
     def check(source):
-        mark = PASSED / digest(deps.get(source, [source]))
+        mark = PASSED / digest(included(source))
         if mark.exists():
             return "", True
         run = subprocess.run([*COMMAND, str(source)], capture_output=True, text=True)

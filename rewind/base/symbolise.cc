@@ -29,7 +29,8 @@ struct Frame {
   std::string function;  // empty: unknown
   std::string file;      // with ":line"; empty: unknown
 };
-using Frames = std::vector<Frame>;  // innermost first: what was inlined there, then the function itself
+using InlinedFrames =
+    std::vector<Frame>;  // innermost first: what was inlined there, then the function itself
 
 struct Module {
   std::string path;
@@ -109,8 +110,8 @@ std::string hex(uintptr_t address) {
 }
 
 // Both tools print, for each address: the address, then a function and "file:line" for every frame there.
-std::vector<Frames> read_frames(const std::string& text) {
-  std::vector<Frames> all;
+std::vector<InlinedFrames> read_frames(const std::string& text) {
+  std::vector<InlinedFrames> all;
   std::istringstream lines(text);
   for (std::string line; std::getline(lines, line);) {
     if (line.starts_with("0x")) {
@@ -129,7 +130,7 @@ std::vector<Frames> read_frames(const std::string& text) {
   return all;
 }
 
-std::vector<Frames> run_tool(const std::string& path, const std::vector<uintptr_t>& addresses) {
+std::vector<InlinedFrames> run_tool(const std::string& path, const std::vector<uintptr_t>& addresses) {
   const char* wish = getenv("REWIND_SYMBOLIZER");
   std::vector<std::string> tools{"llvm-symbolizer", "addr2line"};
   if (wish) tools = {wish};
@@ -140,10 +141,10 @@ std::vector<Frames> run_tool(const std::string& path, const std::vector<uintptr_
     for (const char* option : {"-a", "-f", "-i", "-C", "-e"}) command.emplace_back(option);
     command.push_back(path);
     for (const uintptr_t a : addresses) command.push_back(hex(a));
-    std::vector<Frames> frames = read_frames(output_of(command));
+    std::vector<InlinedFrames> frames = read_frames(output_of(command));
     if (frames.size() == addresses.size()) return frames;
   }
-  return std::vector<Frames>(addresses.size());
+  return std::vector<InlinedFrames>(addresses.size());
 }
 
 std::string linker_name(uintptr_t address) {
@@ -157,7 +158,7 @@ std::string linker_name(uintptr_t address) {
   return name;
 }
 
-using KnownFrames = std::map<uintptr_t, Frames>;  // by address
+using KnownFrames = std::map<uintptr_t, InlinedFrames>;  // by address
 
 void look_up(std::span<const uintptr_t> addresses, KnownFrames* known) {
   std::map<std::string, std::vector<std::pair<uintptr_t, uintptr_t>>> by_module;  // address here, in the file
@@ -168,11 +169,11 @@ void look_up(std::span<const uintptr_t> addresses, KnownFrames* known) {
   for (const auto& [path, wanted] : by_module) {
     std::vector<uintptr_t> in_file;
     for (const auto& [here, there] : wanted) in_file.push_back(there);
-    std::vector<Frames> named = run_tool(path, in_file);
+    std::vector<InlinedFrames> named = run_tool(path, in_file);
     for (size_t k = 0; k < wanted.size(); ++k) (*known)[wanted[k].first] = std::move(named[k]);
   }
   for (const uintptr_t a : addresses) {
-    Frames& frames = (*known)[a];
+    InlinedFrames& frames = (*known)[a];
     if (frames.empty()) frames.push_back({});
     if (frames.back().function.empty()) frames.back().function = linker_name(a);
   }

@@ -8,7 +8,7 @@
 namespace rw::format {
 namespace {
 
-constexpr int kMaxDepth = 64;
+constexpr int kMaxNesting = 64;
 
 void append_utf8(std::string* to, uint32_t code) {
   auto byte = [&](uint32_t bits) { to->push_back(char(bits)); };
@@ -194,7 +194,7 @@ void JsonCursor::array(const std::function<void()>& element) {
 void JsonCursor::skip_value() { skip(0); }
 
 void JsonCursor::skip(int depth) {
-  if (depth > kMaxDepth) fail(at_, "values nested too deeply");
+  if (depth > kMaxNesting) fail(at_, "values nested too deeply");
   const char c = peek();
   if (c == '{') return object([&](const std::string&) { skip(depth + 1); });
   if (c == '[') return array([&] { skip(depth + 1); });

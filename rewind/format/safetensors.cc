@@ -25,7 +25,7 @@ constexpr uint64_t kMaxHeader = 100'000'000;
 constexpr uint64_t kLength = 8;  // bytes of the header's length
 constexpr uint64_t kAlignment = 8;
 
-constexpr std::pair<DType, std::string_view> kTypes[] = {
+constexpr std::pair<DType, std::string_view> kTypeNames[] = {
     {DType::kBool, "BOOL"}, {DType::kUint8, "U8"},    {DType::kInt8, "I8"},       {DType::kUint16, "U16"},
     {DType::kInt16, "I16"}, {DType::kFloat16, "F16"}, {DType::kBfloat16, "BF16"}, {DType::kUint32, "U32"},
     {DType::kInt32, "I32"}, {DType::kFloat32, "F32"}, {DType::kComplex64, "C64"}, {DType::kUint64, "U64"},
@@ -112,13 +112,13 @@ std::string header_of(std::span<const SafetensorsArray* const> arrays, const Met
 }  // namespace
 
 std::string_view safetensors_name(DType dtype) {
-  for (const auto& [type, name] : kTypes)
+  for (const auto& [type, name] : kTypeNames)
     if (type == dtype) return name;
   return {};
 }
 
 DType parse_safetensors_dtype(std::string_view name) {
-  for (const auto& [type, known] : kTypes)
+  for (const auto& [type, known] : kTypeNames)
     if (known == name) return type;
   return DType::kInvalid;
 }

@@ -5,12 +5,9 @@
 #include "rewind/base/error.h"
 
 namespace rw {
-namespace {
 
-[[noreturn]] void fail(const std::string& message) { fail_invalid("GraphDef", message); }
-std::string quoted(std::string_view name) { return "'" + std::string(name) + "'"; }
-
-}  // namespace
+void fail_graph_def(const std::string& message) { fail_invalid("GraphDef", message); }
+std::string quote(std::string_view name) { return "'" + std::string(name) + "'"; }
 
 InputRef parse_input(std::string_view text) {
   InputRef ref;
@@ -24,7 +21,7 @@ InputRef parse_input(std::string_view text) {
     rest.remove_prefix(second + 1);
   }
   if (rest.empty() || rest.size() > 9 || rest.find_first_not_of("0123456789") != std::string_view::npos)
-    fail("an input reads 'node', 'node:1', 'node:output:0' or '^node': got " + quoted(text));
+    fail_graph_def("an input reads 'node', 'node:1', 'node:output:0' or '^node': got " + quote(text));
   for (const char c : rest) ref.index = ref.index * 10 + (c - '0');
   return ref;
 }
@@ -33,8 +30,10 @@ NodeOrder::NodeOrder(const std::vector<const format::NodeDef*>& nodes,
                      const std::unordered_set<std::string>& arguments)
     : nodes_(nodes), arguments_(arguments), users_(nodes.size()), missing_(nodes.size(), 0) {
   for (size_t i = 0; i < nodes.size(); ++i) {
-    if (nodes[i]->name.empty()) fail("node " + std::to_string(i) + " (op " + nodes[i]->op + ") has no name");
-    if (!position_.emplace(nodes[i]->name, i).second) fail("two nodes are called " + quoted(nodes[i]->name));
+    if (nodes[i]->name.empty())
+      fail_graph_def("node " + std::to_string(i) + " (op " + nodes[i]->op + ") has no name");
+    if (!position_.emplace(nodes[i]->name, i).second)
+      fail_graph_def("two nodes are called " + quote(nodes[i]->name));
   }
   for (size_t i = 0; i < nodes.size(); ++i)
     for (const std::string& input : nodes[i]->input) link(input, i);
@@ -46,7 +45,7 @@ void NodeOrder::link(const std::string& input, size_t user) {
     users_[it->second].push_back(user);
     ++missing_[user];
   } else if (!arguments_.count(std::string(name))) {
-    fail("node " + quoted(nodes_[user]->name) + " takes " + quoted(input) + ", which does not exist");
+    fail_graph_def("node " + quote(nodes_[user]->name) + " takes " + quote(input) + ", which does not exist");
   }
 }
 
@@ -66,7 +65,7 @@ std::vector<size_t> NodeOrder::find() const {
   if (order.size() < nodes_.size()) {
     size_t stuck = 0;
     while (missing[stuck] == 0) ++stuck;
-    fail("nodes wait for each other in a circle, " + quoted(nodes_[stuck]->name) + " among them");
+    fail_graph_def("nodes wait for each other in a circle, " + quote(nodes_[stuck]->name) + " among them");
   }
   return order;
 }

@@ -11,6 +11,9 @@
 
 namespace rw {
 
+[[noreturn]] void fail_graph_def(const std::string& message);  // InvalidArgumentError
+std::string quote(std::string_view name);                      // in single quotes, for messages
+
 // "^node", "node", "node:1", "node:output:0".
 struct InputRef {
   bool control = false;

@@ -18,9 +18,6 @@ using format::NodeDef;
 // Calls of functions inside functions, as deep as a program written by people goes.
 constexpr size_t kMaxCallDepth = 200;
 
-[[noreturn]] void fail(const std::string& message) { fail_invalid("GraphDef", message); }
-std::string quoted(std::string_view name) { return "'" + std::string(name) + "'"; }
-
 // Builds a graph node by node and knows the values by their names in the file.
 class BodyReader {
  public:
@@ -51,7 +48,7 @@ class BodyReader {
   ValueId value(std::string_view text) const {
     const InputRef ref = parse_input(text);
     const auto it = made_.find(ref.node);
-    if (ref.control || it == made_.end()) fail("there is no value " + quoted(text));
+    if (ref.control || it == made_.end()) fail_graph_def("there is no value " + quote(text));
     const Made& made = it->second;
     size_t flat = size_t(ref.index);
     if (in_function_ && !made.is_argument) {
@@ -59,12 +56,13 @@ class BodyReader {
       while (a < made.counts.size() && made.op->outputs[a].name != ref.output)
         begin += size_t(made.counts[a++]);
       if (a == made.counts.size() || ref.index >= made.counts[a])
-        fail("node " + quoted(ref.node) + " of op " + made.op->name + " has no output " + quoted(text));
+        fail_graph_def("node " + quote(ref.node) + " of op " + made.op->name + " has no output " +
+                       quote(text));
       flat += begin;
     }
     if (flat >= made.values.size())
-      fail("node " + quoted(ref.node) + " has " + std::to_string(made.values.size()) + " outputs: got " +
-           quoted(text));
+      fail_graph_def("node " + quote(ref.node) + " has " + std::to_string(made.values.size()) +
+                     " outputs: got " + quote(text));
     return made.values[flat];
   }
 
@@ -80,7 +78,7 @@ class BodyReader {
   };
 
   static std::string at(const NodeDef& def, const Error& e) {
-    return std::string(e.what()) + " (node " + quoted(def.name) + " of op " + def.op + ")";
+    return std::string(e.what()) + " (node " + quote(def.name) + " of op " + def.op + ")";
   }
 
   void add_checked(const NodeDef& def) {
@@ -122,7 +120,7 @@ class BodyReader {
     for (const auto& [name, proto] : def.attr) {
       if (name.empty() || name[0] == '_') continue;  // notes of TensorFlow's own to itself
       const AttrDef* attr = op.find_attr(name);
-      if (!attr) fail("op " + op.name + " has no attribute " + name);
+      if (!attr) fail_graph_def("op " + op.name + " has no attribute " + name);
       if (attr->inferred) continue;
       AttrValue value = from_attr_proto(*attr, proto, body_of_name, library_->max_constant_bytes());
       if (!attr->default_value || !same_value(value, *attr->default_value))
@@ -139,7 +137,8 @@ class BodyReader {
       if (!attr->inferred || said == def.attr.end()) continue;
       const AttrValue stated = from_attr_proto(*attr, said->second, {}, 0);
       if (!same_value(stated, value))
-        fail("attribute " + name + " is " + stated.to_string() + ", but the inputs say " + value.to_string());
+        fail_graph_def("attribute " + name + " is " + stated.to_string() + ", but the inputs say " +
+                       value.to_string());
     }
   }
 
@@ -180,7 +179,7 @@ void add_placeholder(const NodeDef& node, BodyReader* body) {
   const auto* type =
       dtype_attr == node.attr.end() ? nullptr : std::get_if<format::DataType>(&dtype_attr->second.value);
   if (!type || to_dtype(*type) == DType::kInvalid)
-    fail("node " + quoted(node.name) + " has no dtype that is known");
+    fail_graph_def("node " + quote(node.name) + " has no dtype that is known");
   Shape shape = Shape::unknown_rank();
   if (const auto it = node.attr.find("shape"); it != node.attr.end())
     if (const auto* s = std::get_if<format::TensorShapeProto>(&it->second.value))
@@ -205,7 +204,7 @@ std::shared_ptr<const Graph> from_function_def(const FunctionDef& def, FunctionL
     if (to_dtype(arg.type) == DType::kInvalid || !arg.number_attr.empty() || !arg.type_list_attr.empty())
       fail_unimplemented("GraphDef", "argument " + arg.name + " of function " + signature.name);
     if (!arguments.insert(arg.name).second)
-      fail("function " + signature.name + " has two arguments " + quoted(arg.name));
+      fail_graph_def("function " + signature.name + " has two arguments " + quote(arg.name));
     Shape shape = Shape::unknown_rank();
     if (const auto it = def.arg_attr.find(uint32_t(i)); it != def.arg_attr.end())
       if (const auto* s = list_attr(it->second.attr, "_output_shapes", &format::ListValue::shape))
@@ -219,14 +218,15 @@ std::shared_ptr<const Graph> from_function_def(const FunctionDef& def, FunctionL
   std::vector<const NodeDef*> nodes;
   for (const NodeDef& node : def.node_def) {
     if (arguments.count(node.name))
-      fail("function " + signature.name + ": a node and an argument are called " + quoted(node.name));
+      fail_graph_def("function " + signature.name + ": a node and an argument are called " +
+                     quote(node.name));
     nodes.push_back(&node);
   }
   for (const size_t i : NodeOrder(nodes, arguments).find()) body.add(*nodes[i]);
   for (const format::OpDef::ArgDef& arg : signature.output_arg) {
     const auto it = def.ret.find(arg.name);
     if (it == def.ret.end())
-      fail("function " + signature.name + " says nothing of its result " + quoted(arg.name));
+      fail_graph_def("function " + signature.name + " says nothing of its result " + quote(arg.name));
     graph->outputs.push_back(body.value(it->second));
   }
   return graph;
@@ -250,9 +250,9 @@ FunctionLibraryReader::FunctionLibraryReader(const format::FunctionDefLibrary& l
                                              int64_t max_constant_bytes)
     : max_constant_bytes_(max_constant_bytes) {
   for (const FunctionDef& f : library.function) {
-    if (!f.signature || f.signature->name.empty()) fail("a function of the library has no name");
+    if (!f.signature || f.signature->name.empty()) fail_graph_def("a function of the library has no name");
     if (!functions_.emplace(f.signature->name, &f).second)
-      fail("two functions are called " + quoted(f.signature->name));
+      fail_graph_def("two functions are called " + quote(f.signature->name));
   }
 }
 
@@ -305,7 +305,7 @@ std::shared_ptr<Graph> from_graph_def(const format::GraphDef& def, const GraphDe
   };
   for (const std::string& name : options.inputs) {
     const auto it = placeholders.find(parse_input(name).node);
-    if (it == placeholders.end()) fail_not_found("GraphDef", "there is no Placeholder " + quoted(name));
+    if (it == placeholders.end()) fail_not_found("GraphDef", "there is no Placeholder " + quote(name));
     add_argument(*it->second);
   }
   for (size_t i = 0; i < nodes.size(); ++i)

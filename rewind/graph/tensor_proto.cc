@@ -13,7 +13,7 @@ namespace {
 
 using format::TensorProto;
 
-[[noreturn]] void fail(const std::string& message) { fail_invalid("TensorProto", message); }
+[[noreturn]] void fail_tensor_proto(const std::string& message) { fail_invalid("TensorProto", message); }
 
 // Whether the list of values keeps every bit of the element, in text too, where all NaNs are one.
 bool fits_value_list(const HostTensor& t) {
@@ -60,7 +60,8 @@ void fill(void* data, int64_t count, const List& list) {
 
 template <class T>
 std::vector<std::complex<T>> pairs(const std::vector<T>& parts) {
-  if (parts.size() % 2) fail("complex values are pairs: got " + std::to_string(parts.size()) + " numbers");
+  if (parts.size() % 2)
+    fail_tensor_proto("complex values are pairs: got " + std::to_string(parts.size()) + " numbers");
   std::vector<std::complex<T>> list(parts.size() / 2);
   for (size_t i = 0; i < list.size(); ++i) list[i] = {parts[2 * i], parts[2 * i + 1]};
   return list;
@@ -95,7 +96,8 @@ void fill_strings(std::string_view content, const HostTensor& t, int64_t n) {
   std::vector<uint64_t> lengths(static_cast<size_t>(n));
   for (uint64_t& length : lengths) {
     for (int shift = 0;; shift += 7) {
-      if (content.empty() || shift > 28) fail("the lengths of strings in tensor_content are damaged");
+      if (content.empty() || shift > 28)
+        fail_tensor_proto("the lengths of strings in tensor_content are damaged");
       const auto byte = static_cast<unsigned char>(content[0]);
       content.remove_prefix(1);
       length |= uint64_t(byte & 0x7f) << shift;
@@ -103,11 +105,11 @@ void fill_strings(std::string_view content, const HostTensor& t, int64_t n) {
     }
   }
   for (const uint64_t length : lengths) {
-    if (length > content.size()) fail("tensor_content ends inside a string");
+    if (length > content.size()) fail_tensor_proto("tensor_content ends inside a string");
     *out++ = content.substr(0, length);
     content.remove_prefix(length);
   }
-  if (!content.empty()) fail("tensor_content is longer than its strings");
+  if (!content.empty()) fail_tensor_proto("tensor_content is longer than its strings");
 }
 
 }  // namespace
@@ -164,7 +166,7 @@ HostTensor from_tensor_proto(const format::TensorProto& proto, int64_t max_bytes
                        "constants of type " + (name.empty() ? std::to_string(number) : std::string(name)));
   }
   const Shape shape = proto.tensor_shape ? from_shape_proto(*proto.tensor_shape) : Shape();
-  if (!shape.fully_known()) fail("a constant's sizes must be known: got " + shape.to_string());
+  if (!shape.fully_known()) fail_tensor_proto("a constant's sizes must be known: got " + shape.to_string());
   int64_t count = 0;
   if (!shape.checked_num_elements(&count) || count > max_bytes / int64_t(size_of(dtype)))
     fail_exhausted("TensorProto", "a constant of " + std::string(name_of(dtype)) + shape.to_string() +
@@ -177,8 +179,8 @@ HostTensor from_tensor_proto(const format::TensorProto& proto, int64_t max_bytes
   } else {
     const size_t bytes = size_t(count) * size_of(dtype);
     if (proto.tensor_content.size() != bytes)
-      fail("tensor_content of a " + std::string(name_of(dtype)) + shape.to_string() + " has " +
-           std::to_string(bytes) + " bytes: got " + std::to_string(proto.tensor_content.size()));
+      fail_tensor_proto("tensor_content of a " + std::string(name_of(dtype)) + shape.to_string() + " has " +
+                        std::to_string(bytes) + " bytes: got " + std::to_string(proto.tensor_content.size()));
     auto* data = static_cast<char*>(const_cast<void*>(t.data.get()));
     std::memcpy(data, proto.tensor_content.data(), bytes);
     if (dtype == DType::kBool)

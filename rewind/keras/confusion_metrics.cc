@@ -18,10 +18,6 @@ namespace {
 
 using math::divide_no_nan;
 
-std::string named(const std::string& name, const char* class_name) {
-  return name.empty() ? auto_name(class_name) : name;
-}
-
 std::vector<double> thresholds_or(const std::vector<double>& given, double otherwise, const char* tag) {
   for (const double t : given)
     if (!(t >= 0 && t <= 1)) fail_invalid(tag, "thresholds must lie in [0, 1]: one is " + std::to_string(t));
@@ -57,7 +53,7 @@ class CountingState : public MetricState {
 class OneCountState : public CountingState {
  public:
   OneCountState(const char* class_name, const CountOptions& o, Variable ConfusionCounts::* which)
-      : CountingState(named(o.name, class_name), o.dtype, Direction::kUnknown, counted(o, class_name)),
+      : CountingState(name_or_auto(o.name, class_name), o.dtype, Direction::kUnknown, counted(o, class_name)),
         which_(which) {
     counts_.*which = add_variable(shape(), "accumulator");
   }
@@ -75,7 +71,7 @@ class OneCountState : public CountingState {
 class PrecisionRecallState : public CountingState {
  public:
   PrecisionRecallState(const char* class_name, const PrecisionOptions& o, bool precision)
-      : CountingState(named(o.name, class_name), o.dtype, Direction::kUp, counted(o, class_name)),
+      : CountingState(name_or_auto(o.name, class_name), o.dtype, Direction::kUp, counted(o, class_name)),
         precision_(precision) {
     counts_.true_positives = add_variable(shape(), "true_positives");
     if (precision) counts_.false_positives = add_variable(shape(), "false_positives");
@@ -99,7 +95,7 @@ enum class Rate { kSensitivity, kSpecificity, kPrecision };
 class AtRateState : public CountingState {
  public:
   AtRateState(const char* class_name, double value, const AtRateOptions& o, Rate wanted, Rate bounded)
-      : CountingState(named(o.name, class_name), o.dtype, Direction::kUp, counted(o, class_name)),
+      : CountingState(name_or_auto(o.name, class_name), o.dtype, Direction::kUp, counted(o, class_name)),
         value_(value),
         wanted_(wanted),
         bounded_(bounded) {
@@ -136,7 +132,7 @@ class AtRateState : public CountingState {
 class AUCState : public CountingState {
  public:
   explicit AUCState(const AUCOptions& o)
-      : CountingState(named(o.name, "AUC"), o.dtype, Direction::kUp, counted(o)), o_(o) {
+      : CountingState(name_or_auto(o.name, "AUC"), o.dtype, Direction::kUp, counted(o)), o_(o) {
     std::transform(o_.curve.begin(), o_.curve.end(), o_.curve.begin(),
                    [](unsigned char c) { return char(toupper(c)); });
     if (o_.curve != "ROC" && o_.curve != "PR" && o_.curve != "PRGAIN")

@@ -8,7 +8,7 @@
 namespace rw::keras {
 namespace {
 
-std::mutex g_mutex;
+std::mutex g_policy_mutex;
 DTypePolicy g_policy(DType::kFloat32);
 
 }  // namespace
@@ -32,12 +32,12 @@ std::string DTypePolicy::name() const {
 }
 
 void set_dtype_policy(const DTypePolicy& policy) {
-  const std::lock_guard lock(g_mutex);
+  const std::lock_guard lock(g_policy_mutex);
   g_policy = policy.defined() ? policy : DTypePolicy(DType::kFloat32);
 }
 
 DTypePolicy dtype_policy() {
-  const std::lock_guard lock(g_mutex);
+  const std::lock_guard lock(g_policy_mutex);
   return g_policy;
 }
 

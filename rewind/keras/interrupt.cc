@@ -8,7 +8,7 @@ namespace rw::keras {
 namespace {
 
 volatile std::sig_atomic_t g_interrupted = 0;
-std::mutex g_mutex;
+std::mutex g_interrupt_mutex;
 int g_scopes = 0;
 struct sigaction g_before;
 
@@ -23,7 +23,7 @@ void on_interrupt(int signal) {
 }  // namespace
 
 InterruptScope::InterruptScope() {
-  const std::lock_guard lock(g_mutex);
+  const std::lock_guard lock(g_interrupt_mutex);
   if (g_scopes++ > 0) return;
   g_interrupted = 0;
   struct sigaction action = {};
@@ -32,7 +32,7 @@ InterruptScope::InterruptScope() {
 }
 
 InterruptScope::~InterruptScope() {
-  const std::lock_guard lock(g_mutex);
+  const std::lock_guard lock(g_interrupt_mutex);
   if (--g_scopes > 0) return;
   sigaction(SIGINT, &g_before, nullptr);
   g_interrupted = 0;

@@ -12,6 +12,10 @@ std::string class_name_of(const std::type_info& type);
 std::string to_snake_case(const std::string& class_name);
 // The next name of this class that was not given yet.
 std::string auto_name(const std::string& class_name);
+// The given name, or such a one where none is given.
+inline std::string name_or_auto(const std::string& name, const std::string& class_name) {
+  return name.empty() ? auto_name(class_name) : name;
+}
 // Names begin again at "dense".
 void clear_session();
 

@@ -132,9 +132,6 @@ std::vector<int64_t> all_classes(int64_t count) {
   for (int64_t i = 0; i < count; ++i) ids[size_t(i)] = i;
   return ids;
 }
-std::string named(const std::string& name, const char* class_name) {
-  return name.empty() ? auto_name(class_name) : name;
-}
 IoUOptions one_hot_options(const OneHotIoUOptions& o) {
   return {.ignore_class = o.ignore_class,
           .sparse_y_true = false,
@@ -151,19 +148,19 @@ F1Score::F1Score(const F1ScoreOptions& o)
           "f1_score")) {}
 
 IoU::IoU(int64_t num_classes, const std::vector<int64_t>& target_class_ids, const IoUOptions& o)
-    : Metric(std::make_shared<IoUState>(named(o.name, "IoU"), num_classes, target_class_ids, o)) {}
+    : Metric(std::make_shared<IoUState>(name_or_auto(o.name, "IoU"), num_classes, target_class_ids, o)) {}
 MeanIoU::MeanIoU(int64_t num_classes, const IoUOptions& o)
-    : Metric(std::make_shared<IoUState>(named(o.name, "MeanIoU"), num_classes, all_classes(num_classes), o)) {
-}
+    : Metric(std::make_shared<IoUState>(name_or_auto(o.name, "MeanIoU"), num_classes,
+                                        all_classes(num_classes), o)) {}
 OneHotIoU::OneHotIoU(int64_t num_classes, const std::vector<int64_t>& target_class_ids,
                      const OneHotIoUOptions& o)
-    : Metric(std::make_shared<IoUState>(named(o.name, "OneHotIoU"), num_classes, target_class_ids,
+    : Metric(std::make_shared<IoUState>(name_or_auto(o.name, "OneHotIoU"), num_classes, target_class_ids,
                                         one_hot_options(o))) {}
 OneHotMeanIoU::OneHotMeanIoU(int64_t num_classes, const OneHotIoUOptions& o)
-    : Metric(std::make_shared<IoUState>(named(o.name, "OneHotMeanIoU"), num_classes, all_classes(num_classes),
-                                        one_hot_options(o))) {}
+    : Metric(std::make_shared<IoUState>(name_or_auto(o.name, "OneHotMeanIoU"), num_classes,
+                                        all_classes(num_classes), one_hot_options(o))) {}
 BinaryIoU::BinaryIoU(const BinaryIoUOptions& o)
-    : Metric(std::make_shared<IoUState>(named(o.name, "BinaryIoU"), 2, o.target_class_ids, IoUOptions{},
-                                        o.threshold)) {}
+    : Metric(std::make_shared<IoUState>(name_or_auto(o.name, "BinaryIoU"), 2, o.target_class_ids,
+                                        IoUOptions{}, o.threshold)) {}
 
 }  // namespace rw::keras::metrics

@@ -1,18 +1,9 @@
 // Elementwise ops of two and more inputs: rows and shape rules.
+#include "rewind/op/elementwise_rows.h"
 #include "rewind/op/table.h"
 
 namespace rw {
 namespace {
-
-struct Named {
-  const char* op;
-  const char* tag;
-};
-
-// Rows that differ in nothing but their names.
-void add_all(OpTable& t, std::initializer_list<Named> names, const char* signature, ShapeRule shape) {
-  for (const Named& n : names) t.add(std::string(n.op) + signature).shape(shape).elementwise().tag(n.tag);
-}
 
 // Shapes that do not fit are an error, or, if the call says so, one answer.
 void equality_shape(ShapeContext& ctx) {
@@ -88,110 +79,121 @@ void accumulate_shape(ShapeContext& ctx) {
 }  // namespace
 
 void register_binary_ops(OpTable& t) {
-  add_all(t, {{"RandomGammaGrad", "random_gamma_grad"}},
-          "(alpha: T, sample: T) -> (output: T); T: {float, double}", broadcast_inputs);
-  add_all(t, {{"AddV2", "add"}},
-          "(x: T, y: T) -> (z: T); T: {bfloat16, half, float, double, uint8, uint16, uint32, uint64, int8, "
-          "int16, "
-          "int32, int64, complex64, complex128}; commutative; aggregate",
-          broadcast_inputs);
-  add_all(t, {{"Add", "add"}},
-          "(x: T, y: T) -> (z: T); T: {bfloat16, half, float, double, uint8, int8, int16, int32, int64, "
-          "complex64, "
-          "complex128, string}",
-          broadcast_inputs);
-  add_all(
+  add_elementwise_rows(t, {{"RandomGammaGrad", "random_gamma_grad"}},
+                       "(alpha: T, sample: T) -> (output: T); T: {float, double}", broadcast_inputs);
+  add_elementwise_rows(
+      t, {{"AddV2", "add"}},
+      "(x: T, y: T) -> (z: T); T: {bfloat16, half, float, double, uint8, uint16, uint32, uint64, int8, "
+      "int16, "
+      "int32, int64, complex64, complex128}; commutative; aggregate",
+      broadcast_inputs);
+  add_elementwise_rows(
+      t, {{"Add", "add"}},
+      "(x: T, y: T) -> (z: T); T: {bfloat16, half, float, double, uint8, int8, int16, int32, int64, "
+      "complex64, "
+      "complex128, string}",
+      broadcast_inputs);
+  add_elementwise_rows(
       t, {{"Sub", "subtract"}},
       "(x: T, y: T) -> (z: T); T: {bfloat16, half, float, double, uint8, int8, uint16, int16, int32, int64, "
       "complex64, complex128, uint32, uint64}",
       broadcast_inputs);
-  add_all(
+  add_elementwise_rows(
       t, {{"Mul", "multiply"}},
       "(x: T, y: T) -> (z: T); T: {bfloat16, half, float, double, uint8, int8, uint16, int16, int32, uint32, "
       "uint64, int64, complex64, complex128}; commutative",
       broadcast_inputs);
-  add_all(
+  add_elementwise_rows(
       t, {{"Div", "divide"}, {"RealDiv", "divide"}, {"FloorDiv", "floordiv"}, {"TruncateDiv", "truncatediv"}},
       "(x: T, y: T) -> (z: T); T: {bfloat16, half, float, double, uint8, int8, uint16, int16, int32, uint32, "
       "uint64, int64, complex64, complex128}",
       broadcast_inputs);
-  add_all(
+  add_elementwise_rows(
       t, {{"FloorMod", "floormod"}},
       "(x: T, y: T) -> (z: T); T: {int8, int16, int32, int64, uint8, uint16, uint32, uint64, bfloat16, half, "
       "float, double}",
       broadcast_inputs);
-  add_all(t, {{"Mod", "mod"}},
-          "(x: T, y: T) -> (z: T); T: {int32, int64, half, half, bfloat16, float, double}", broadcast_inputs);
-  add_all(t, {{"TruncateMod", "truncatemod"}},
-          "(x: T, y: T) -> (z: T); T: {int32, int64, bfloat16, half, float, double}", broadcast_inputs);
-  add_all(t, {{"Pow", "pow"}},
-          "(x: T, y: T) -> (z: T); T: {bfloat16, float, half, double, int8, int16, int32, int64, complex64, "
-          "complex128}",
-          broadcast_inputs);
-  add_all(
+  add_elementwise_rows(t, {{"Mod", "mod"}},
+                       "(x: T, y: T) -> (z: T); T: {int32, int64, half, half, bfloat16, float, double}",
+                       broadcast_inputs);
+  add_elementwise_rows(t, {{"TruncateMod", "truncatemod"}},
+                       "(x: T, y: T) -> (z: T); T: {int32, int64, bfloat16, half, float, double}",
+                       broadcast_inputs);
+  add_elementwise_rows(
+      t, {{"Pow", "pow"}},
+      "(x: T, y: T) -> (z: T); T: {bfloat16, float, half, double, int8, int16, int32, int64, complex64, "
+      "complex128}",
+      broadcast_inputs);
+  add_elementwise_rows(
       t, {{"Maximum", "maximum"}, {"Minimum", "minimum"}},
       "(x: T, y: T) -> (z: T); T: {bfloat16, half, float, double, int8, uint8, int16, uint16, int32, uint32, "
       "int64, uint64}",
       broadcast_inputs);
-  add_all(t, {{"SquaredDifference", "squared_difference"}},
-          "(x: T, y: T) -> (z: T); T: {bfloat16, half, float, double, int32, int64, complex64, complex128}; "
-          "commutative",
-          broadcast_inputs);
-  add_all(t, {{"Atan2", "atan2"}}, "(y: T, x: T) -> (z: T); T: {bfloat16, half, float, double}",
-          broadcast_inputs);
-  add_all(t, {{"DivNoNan", "divide_no_nan"}},
-          "(x: T, y: T) -> (z: T); T: {half, float, bfloat16, double, complex64, complex128}",
-          broadcast_inputs);
-  add_all(t, {{"MulNoNan", "multiply_no_nan"}},
-          "(x: T, y: T) -> (z: T); T: {bfloat16, half, float, double, complex64, complex128}",
-          broadcast_inputs);
-  add_all(t, {{"Xlogy", "xlogy"}, {"Xlog1py", "xlog1py"}, {"Xdivy", "xdivy"}},
-          "(x: T, y: T) -> (z: T); T: {half, bfloat16, float, double, complex64, complex128}",
-          broadcast_inputs);
-  add_all(t, {{"Igamma", "igamma"}, {"Igammac", "igammac"}},
-          "(a: T, x: T) -> (z: T); T: {bfloat16, half, float, double}", broadcast_inputs);
-  add_all(t, {{"Zeta", "zeta"}}, "(x: T, q: T) -> (z: T); T: {float, double}", broadcast_inputs);
-  add_all(t, {{"Polygamma", "polygamma"}, {"IgammaGradA", "igamma_grad_a"}},
-          "(a: T, x: T) -> (z: T); T: {float, double}", broadcast_inputs);
-  add_all(t, {{"NextAfter", "nextafter"}}, "(x1: T, x2: T) -> (output: T); T: {double, float} = float",
-          broadcast_inputs);
-  add_all(t,
-          {{"Less", "less"},
-           {"LessEqual", "less_equal"},
-           {"Greater", "greater"},
-           {"GreaterEqual", "greater_equal"}},
-          "(x: T, y: T) -> (z: bool); T: {float, double, int32, uint8, int16, int8, int64, bfloat16, uint16, "
-          "half, "
-          "uint32, uint64}",
-          broadcast_inputs);
-  add_all(t, {{"LogicalAnd", "logical_and"}, {"LogicalOr", "logical_or"}},
-          "(x: bool, y: bool) -> (z: bool); commutative", broadcast_inputs);
-  add_all(
+  add_elementwise_rows(
+      t, {{"SquaredDifference", "squared_difference"}},
+      "(x: T, y: T) -> (z: T); T: {bfloat16, half, float, double, int32, int64, complex64, complex128}; "
+      "commutative",
+      broadcast_inputs);
+  add_elementwise_rows(t, {{"Atan2", "atan2"}}, "(y: T, x: T) -> (z: T); T: {bfloat16, half, float, double}",
+                       broadcast_inputs);
+  add_elementwise_rows(t, {{"DivNoNan", "divide_no_nan"}},
+                       "(x: T, y: T) -> (z: T); T: {half, float, bfloat16, double, complex64, complex128}",
+                       broadcast_inputs);
+  add_elementwise_rows(t, {{"MulNoNan", "multiply_no_nan"}},
+                       "(x: T, y: T) -> (z: T); T: {bfloat16, half, float, double, complex64, complex128}",
+                       broadcast_inputs);
+  add_elementwise_rows(t, {{"Xlogy", "xlogy"}, {"Xlog1py", "xlog1py"}, {"Xdivy", "xdivy"}},
+                       "(x: T, y: T) -> (z: T); T: {half, bfloat16, float, double, complex64, complex128}",
+                       broadcast_inputs);
+  add_elementwise_rows(t, {{"Igamma", "igamma"}, {"Igammac", "igammac"}},
+                       "(a: T, x: T) -> (z: T); T: {bfloat16, half, float, double}", broadcast_inputs);
+  add_elementwise_rows(t, {{"Zeta", "zeta"}}, "(x: T, q: T) -> (z: T); T: {float, double}", broadcast_inputs);
+  add_elementwise_rows(t, {{"Polygamma", "polygamma"}, {"IgammaGradA", "igamma_grad_a"}},
+                       "(a: T, x: T) -> (z: T); T: {float, double}", broadcast_inputs);
+  add_elementwise_rows(t, {{"NextAfter", "nextafter"}},
+                       "(x1: T, x2: T) -> (output: T); T: {double, float} = float", broadcast_inputs);
+  add_elementwise_rows(
+      t,
+      {{"Less", "less"},
+       {"LessEqual", "less_equal"},
+       {"Greater", "greater"},
+       {"GreaterEqual", "greater_equal"}},
+      "(x: T, y: T) -> (z: bool); T: {float, double, int32, uint8, int16, int8, int64, bfloat16, uint16, "
+      "half, "
+      "uint32, uint64}",
+      broadcast_inputs);
+  add_elementwise_rows(t, {{"LogicalAnd", "logical_and"}, {"LogicalOr", "logical_or"}},
+                       "(x: bool, y: bool) -> (z: bool); commutative", broadcast_inputs);
+  add_elementwise_rows(
       t, {{"BitwiseAnd", "bitwise_and"}, {"BitwiseOr", "bitwise_or"}, {"BitwiseXor", "bitwise_xor"}},
       "(x: T, y: T) -> (z: T); T: {int8, int16, int32, int64, uint8, uint16, uint32, uint64}; commutative",
       broadcast_inputs);
-  add_all(t, {{"LeftShift", "left_shift"}, {"RightShift", "right_shift"}},
-          "(x: T, y: T) -> (z: T); T: {int8, int16, int32, int64, uint8, uint16, uint32, uint64}",
-          broadcast_inputs);
-  add_all(t, {{"SelectV2", "where"}}, "(condition: bool, t: T, e: T) -> (output: T); T: type",
-          broadcast_inputs);
-  add_all(t, {{"Equal", "equal"}, {"NotEqual", "not_equal"}},
-          "(x: T, y: T) -> (z: bool); T: type; incompatible_shape_error: bool = true; commutative",
-          equality_shape);
-  add_all(t, {{"ApproximateEqual", "approximate_equal"}},
-          "(x: T, y: T) -> (z: bool); T: {float, double, int32, uint8, int16, int8, complex64, int64, qint8, "
-          "quint8, qint32, bfloat16, qint16, quint16, uint16, complex128, half, uint32, uint64}; tolerance: "
-          "float "
-          "= 9.99999975e-06; commutative",
-          approximate_equal_shape);
+  add_elementwise_rows(
+      t, {{"LeftShift", "left_shift"}, {"RightShift", "right_shift"}},
+      "(x: T, y: T) -> (z: T); T: {int8, int16, int32, int64, uint8, uint16, uint32, uint64}",
+      broadcast_inputs);
+  add_elementwise_rows(t, {{"SelectV2", "where"}}, "(condition: bool, t: T, e: T) -> (output: T); T: type",
+                       broadcast_inputs);
+  add_elementwise_rows(
+      t, {{"Equal", "equal"}, {"NotEqual", "not_equal"}},
+      "(x: T, y: T) -> (z: bool); T: type; incompatible_shape_error: bool = true; commutative",
+      equality_shape);
+  add_elementwise_rows(
+      t, {{"ApproximateEqual", "approximate_equal"}},
+      "(x: T, y: T) -> (z: bool); T: {float, double, int32, uint8, int16, int8, complex64, int64, qint8, "
+      "quint8, qint32, bfloat16, qint16, quint16, uint16, complex128, half, uint32, uint64}; tolerance: "
+      "float "
+      "= 9.99999975e-06; commutative",
+      approximate_equal_shape);
   t.add("Select(condition: bool, t: T, e: T) -> (output: T); T: type").shape(select_shape).tag("where");
-  add_all(
+  add_elementwise_rows(
       t, {{"ClipByValue", "clip_by_value"}},
       "(t: T, clip_value_min: T, clip_value_max: T) -> (output: T); T: {float, double, int32, uint8, int16, "
       "int8, complex64, int64, qint8, quint8, qint32, bfloat16, qint16, quint16, uint16, complex128, half, "
       "uint32, uint64}",
       clip_shape);
-  add_all(t, {{"Betainc", "betainc"}}, "(a: T, b: T, x: T) -> (z: T); T: {float, double}", betainc_shape);
+  add_elementwise_rows(t, {{"Betainc", "betainc"}}, "(a: T, b: T, x: T) -> (z: T); T: {float, double}",
+                       betainc_shape);
   t.add(
        "AddN(inputs: N * T) -> (sum: T); N: int >= 1; T: {float, double, int32, uint8, int16, int8, "
        "complex64, int64, "

@@ -8,13 +8,11 @@
 namespace rw {
 namespace {
 
-constexpr int64_t kUnknown = Shape::kUnknown;
-
 // An input's leading axes and its last two.
 struct Matrix {
   Shape batch;
-  int64_t rows = kUnknown;
-  int64_t cols = kUnknown;
+  int64_t rows = Shape::kUnknown;
+  int64_t cols = Shape::kUnknown;
 
   Shape with(std::initializer_list<int64_t> last) const {
     if (!batch.has_rank()) return Shape::unknown_rank();
@@ -33,16 +31,18 @@ Matrix matrix(const ShapeContext& ctx, int i) {
 
 Matrix square(const ShapeContext& ctx, int i) {
   Matrix m = matrix(ctx, i);
-  if (m.rows == kUnknown) m.rows = m.cols;
-  if (m.cols == kUnknown) m.cols = m.rows;
+  if (m.rows == Shape::kUnknown) m.rows = m.cols;
+  if (m.cols == Shape::kUnknown) m.cols = m.rows;
   if (m.rows != m.cols) ctx.fail("the last two sizes must be equal: " + ctx.describe(i));
   return m;
 }
 
-int64_t smaller(int64_t a, int64_t b) { return a == kUnknown || b == kUnknown ? kUnknown : std::min(a, b); }
+int64_t smaller(int64_t a, int64_t b) {
+  return a == Shape::kUnknown || b == Shape::kUnknown ? Shape::kUnknown : std::min(a, b);
+}
 
 void require_rows(const ShapeContext& ctx, const Matrix& a, const Matrix& b) {
-  if (a.rows != b.rows && a.rows != kUnknown && b.rows != kUnknown)
+  if (a.rows != b.rows && a.rows != Shape::kUnknown && b.rows != Shape::kUnknown)
     ctx.fail("matrix and rhs must have equally many rows: " + ctx.describe(0) + ", " + ctx.describe(1));
 }
 
@@ -132,7 +132,7 @@ void cross_shape(ShapeContext& ctx) {
   if (!a.compatible_with(b)) ctx.fail("shapes must be equal: " + ctx.describe(0) + ", " + ctx.describe(1));
   for (int i = 0; i < 2; ++i) {
     const Shape& s = ctx.input(i);
-    if (s.has_rank() && (s.rank() < 1 || (s.back() != 3 && s.back() != kUnknown)))
+    if (s.has_rank() && (s.rank() < 1 || (s.back() != 3 && s.back() != Shape::kUnknown)))
       ctx.fail("the last size must be 3: " + ctx.describe(i));
   }
   ctx.output(0, a.has_rank() ? a : b);

@@ -7,8 +7,6 @@
 namespace rw {
 namespace {
 
-constexpr int64_t kUnknown = Shape::kUnknown;
-
 void at_least(const ShapeContext& ctx, int i, int rank) {
   if (ctx.input(i).has_rank() && ctx.input(i).rank() < rank)
     ctx.fail("rank must be at least " + std::to_string(rank) + ": " + ctx.describe(i));
@@ -31,9 +29,9 @@ void diag_part_shape(ShapeContext& ctx) {
   for (int i = 0; i < s.rank() / 2; ++i) {
     const int64_t a = s[i];
     const int64_t b = s[i + s.rank() / 2];
-    if (a != b && a != kUnknown && b != kUnknown)
+    if (a != b && a != Shape::kUnknown && b != Shape::kUnknown)
       ctx.fail("the second half of the sizes must repeat the first: " + ctx.describe(0));
-    out.append(a == kUnknown ? b : a);
+    out.append(a == Shape::kUnknown ? b : a);
   }
   ctx.output(0, out);
 }
@@ -46,7 +44,7 @@ void band_part_shape(ShapeContext& ctx) {
     IntVector count;
     if (!s.has_rank() || !ctx.ints(i, &count)) continue;
     const int64_t limit = s[s.rank() - (i == 1 ? 2 : 1)];
-    if (limit != kUnknown && count[0] > limit)
+    if (limit != Shape::kUnknown && count[0] > limit)
       ctx.fail(std::string(i == 1 ? "num_lower must not exceed the rows: got "
                                   : "num_upper must not exceed the columns: got ") +
                std::to_string(count[0]) + "; " + ctx.describe(0));
@@ -93,7 +91,8 @@ void matrix_diag_part_shape(ShapeContext& ctx) {
     const int64_t rows = out[out.rank() - 2];
     const int64_t cols = out.back();
     out.erase(out.rank() - 1);
-    out.set(out.rank() - 1, rows == kUnknown || cols == kUnknown ? kUnknown : std::min(rows, cols));
+    out.set(out.rank() - 1,
+            rows == Shape::kUnknown || cols == Shape::kUnknown ? Shape::kUnknown : std::min(rows, cols));
   }
   ctx.output(0, out);
 }
@@ -106,7 +105,8 @@ void matrix_set_diag_shape(ShapeContext& ctx) {
     const int64_t rows = want[want.rank() - 2];
     const int64_t cols = want.back();
     want.erase(want.rank() - 1);
-    want.set(want.rank() - 1, rows == kUnknown || cols == kUnknown ? kUnknown : std::min(rows, cols));
+    want.set(want.rank() - 1,
+             rows == Shape::kUnknown || cols == Shape::kUnknown ? Shape::kUnknown : std::min(rows, cols));
     if (!want.compatible_with(ctx.input(1)))
       ctx.fail("diagonal must have shape " + want.to_string() + ": " + ctx.describe(1) + ", " +
                ctx.describe(0));
@@ -124,13 +124,13 @@ void matrix_diag_v3_shape(ShapeContext& ctx) {
   if (!known || !s.has_rank()) return ctx.output(0, Shape::unknown_rank());
   const bool band = low != high;
   if (band && s.rank() < 2) ctx.fail("several diagonals need rank 2 at least: " + ctx.describe(0));
-  if (band && s[s.rank() - 2] != kUnknown && s[s.rank() - 2] != high - low + 1)
+  if (band && s[s.rank() - 2] != Shape::kUnknown && s[s.rank() - 2] != high - low + 1)
     ctx.fail("k says " + std::to_string(high - low + 1) + " diagonals: " + ctx.describe(0));
   Shape out(s.dims().first(size_t(s.rank() - (band ? 2 : 1))));
   IntVector rows_value, cols_value;
-  if (s.back() == kUnknown || !ctx.ints(2, &rows_value) || !ctx.ints(3, &cols_value)) {
-    out.append(kUnknown);
-    out.append(kUnknown);
+  if (s.back() == Shape::kUnknown || !ctx.ints(2, &rows_value) || !ctx.ints(3, &cols_value)) {
+    out.append(Shape::kUnknown);
+    out.append(Shape::kUnknown);
     return ctx.output(0, out);
   }
   // What the longest diagonal needs, where a size is not given.
@@ -158,8 +158,8 @@ Shape part_shape(const ShapeContext& ctx, const Shape& s, int64_t low, int64_t h
   const int64_t cols = s.back();
   Shape out(s.dims().first(size_t(s.rank() - 2)));
   if (low != high) out.append(high - low + 1);
-  if (rows == kUnknown || cols == kUnknown) {
-    out.append(kUnknown);
+  if (rows == Shape::kUnknown || cols == Shape::kUnknown) {
+    out.append(Shape::kUnknown);
   } else {
     require_inside(ctx, low, high, rows, cols);
     out.append(longest_diagonal(low, high, rows, cols));

@@ -5,19 +5,19 @@
 namespace rw {
 namespace {
 
-constexpr int64_t kUnknown = Shape::kUnknown;
-
 // The sizes of one product from the last two axes of its factors. Throws when the inner sizes differ.
 void matrix_sizes(const ShapeContext& ctx, bool turn_a, bool turn_b, const char* attr_a, const char* attr_b,
                   int64_t* rows, int64_t* cols) {
   const Shape& a = ctx.input(0);
   const Shape& b = ctx.input(1);
-  auto at = [](const Shape& s, int from_end) { return s.has_rank() ? s[s.rank() - from_end] : kUnknown; };
+  auto at = [](const Shape& s, int from_end) {
+    return s.has_rank() ? s[s.rank() - from_end] : Shape::kUnknown;
+  };
   *rows = at(a, turn_a ? 1 : 2);
   *cols = at(b, turn_b ? 2 : 1);
   const int64_t inner_a = at(a, turn_a ? 2 : 1);
   const int64_t inner_b = at(b, turn_b ? 1 : 2);
-  if (inner_a == inner_b || inner_a == kUnknown || inner_b == kUnknown) return;
+  if (inner_a == inner_b || inner_a == Shape::kUnknown || inner_b == Shape::kUnknown) return;
   std::string hint;
   if (inner_a == at(b, turn_b ? 2 : 1)) hint = std::string("; did you mean ") + attr_b + "?";
   else if (inner_b == at(a, turn_a ? 1 : 2)) hint = std::string("; did you mean ") + attr_a + "?";

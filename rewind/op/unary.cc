@@ -1,18 +1,9 @@
 // Unary elementwise ops, and the ops that serve their gradients: rows and shape rules.
+#include "rewind/op/elementwise_rows.h"
 #include "rewind/op/table.h"
 
 namespace rw {
 namespace {
-
-struct Named {
-  const char* op;
-  const char* tag;
-};
-
-// Rows that differ in nothing but their names.
-void add_all(OpTable& t, std::initializer_list<Named> names, const char* signature, ShapeRule shape) {
-  for (const Named& n : names) t.add(std::string(n.op) + signature).shape(shape).elementwise().tag(n.tag);
-}
 
 // Both inputs have one shape: these ops do not broadcast.
 void same_shapes(ShapeContext& ctx) {
@@ -48,120 +39,130 @@ void bitcast_shape(ShapeContext& ctx) {
 }  // namespace
 
 void register_unary_ops(OpTable& t) {
-  add_all(t, {{"Abs", "abs"}},
-          "(x: T) -> (y: T); T: {bfloat16, half, float, double, int8, int16, int32, int64}",
-          same_shape_as_input);
-  add_all(t,
-          {{"Neg", "negative"},
-           {"Sign", "sign"},
-           {"Reciprocal", "reciprocal"},
-           {"Inv", "reciprocal"},
-           {"Round", "round"}},
-          "(x: T) -> (y: T); T: {bfloat16, half, float, double, int8, int16, int32, int64, complex64, "
-          "complex128}",
-          same_shape_as_input);
-  add_all(t, {{"Square", "square"}},
-          "(x: T) -> (y: T); T: {bfloat16, half, float, double, int8, int16, int32, int64, uint8, uint16, "
-          "uint32, "
-          "uint64, complex64, complex128}",
-          same_shape_as_input);
-  add_all(t,
-          {{"Sqrt", "sqrt"},
-           {"Rsqrt", "rsqrt"},
-           {"Exp", "exp"},
-           {"Expm1", "expm1"},
-           {"Log", "log"},
-           {"Log1p", "log1p"},
-           {"Sin", "sin"},
-           {"Cos", "cos"},
-           {"Tan", "tan"},
-           {"Asin", "asin"},
-           {"Acos", "acos"},
-           {"Atan", "atan"},
-           {"Sinh", "sinh"},
-           {"Cosh", "cosh"},
-           {"Tanh", "tanh"},
-           {"Asinh", "asinh"},
-           {"Acosh", "acosh"},
-           {"Atanh", "atanh"},
-           {"Sigmoid", "sigmoid"}},
-          "(x: T) -> (y: T); T: {bfloat16, half, float, double, complex64, complex128}", same_shape_as_input);
-  add_all(t,
-          {{"Erf", "erf"},
-           {"Erfc", "erfc"},
-           {"Erfinv", "erfinv"},
-           {"Ndtri", "ndtri"},
-           {"Lgamma", "lgamma"},
-           {"Digamma", "digamma"},
-           {"BesselI0e", "bessel_i0e"},
-           {"BesselI1e", "bessel_i1e"},
-           {"BesselI0", "bessel_i0"},
-           {"BesselI1", "bessel_i1"},
-           {"BesselK0", "bessel_k0"},
-           {"BesselK0e", "bessel_k0e"},
-           {"BesselK1", "bessel_k1"},
-           {"BesselK1e", "bessel_k1e"},
-           {"BesselJ0", "bessel_j0"},
-           {"BesselJ1", "bessel_j1"},
-           {"BesselY0", "bessel_y0"},
-           {"BesselY1", "bessel_y1"},
-           {"Dawsn", "dawsn"},
-           {"Expint", "expint"},
-           {"FresnelSin", "fresnel_sin"},
-           {"FresnelCos", "fresnel_cos"},
-           {"Spence", "spence"},
-           {"Floor", "floor"},
-           {"Ceil", "ceil"},
-           {"Rint", "rint"}},
-          "(x: T) -> (y: T); T: {bfloat16, half, float, double}", same_shape_as_input);
-  add_all(t, {{"IsNan", "is_nan"}, {"IsInf", "is_inf"}, {"IsFinite", "is_finite"}},
-          "(x: T) -> (y: bool); T: {bfloat16, half, float, double}", same_shape_as_input);
-  add_all(t, {{"LogicalNot", "logical_not"}}, "(x: bool) -> (y: bool)", same_shape_as_input);
-  add_all(t, {{"Invert", "invert"}},
-          "(x: T) -> (y: T); T: {int8, int16, int32, int64, uint8, uint16, uint32, uint64}",
-          same_shape_as_input);
-  add_all(t, {{"PopulationCount", "population_count"}},
-          "(x: T) -> (y: uint8); T: {int8, int16, int32, int64, uint8, uint16, uint32, uint64}",
-          same_shape_as_input);
-  add_all(t, {{"Relu", "relu"}},
-          "(features: T) -> (activations: T); T: {float, double, int32, uint8, int16, int8, int64, bfloat16, "
-          "uint16, half, uint32, uint64, qint8}",
-          same_shape_as_input);
-  add_all(t, {{"Relu6", "relu6"}},
-          "(features: T) -> (activations: T); T: {float, double, int32, uint8, int16, int8, int64, bfloat16, "
-          "uint16, half, uint32, uint64}",
-          same_shape_as_input);
-  add_all(t, {{"Softplus", "softplus"}, {"Softsign", "softsign"}, {"Elu", "elu"}, {"Selu", "selu"}},
-          "(features: T) -> (activations: T); T: {half, bfloat16, float, double}", same_shape_as_input);
-  add_all(
+  add_elementwise_rows(t, {{"Abs", "abs"}},
+                       "(x: T) -> (y: T); T: {bfloat16, half, float, double, int8, int16, int32, int64}",
+                       same_shape_as_input);
+  add_elementwise_rows(
+      t,
+      {{"Neg", "negative"},
+       {"Sign", "sign"},
+       {"Reciprocal", "reciprocal"},
+       {"Inv", "reciprocal"},
+       {"Round", "round"}},
+      "(x: T) -> (y: T); T: {bfloat16, half, float, double, int8, int16, int32, int64, complex64, "
+      "complex128}",
+      same_shape_as_input);
+  add_elementwise_rows(
+      t, {{"Square", "square"}},
+      "(x: T) -> (y: T); T: {bfloat16, half, float, double, int8, int16, int32, int64, uint8, uint16, "
+      "uint32, "
+      "uint64, complex64, complex128}",
+      same_shape_as_input);
+  add_elementwise_rows(t,
+                       {{"Sqrt", "sqrt"},
+                        {"Rsqrt", "rsqrt"},
+                        {"Exp", "exp"},
+                        {"Expm1", "expm1"},
+                        {"Log", "log"},
+                        {"Log1p", "log1p"},
+                        {"Sin", "sin"},
+                        {"Cos", "cos"},
+                        {"Tan", "tan"},
+                        {"Asin", "asin"},
+                        {"Acos", "acos"},
+                        {"Atan", "atan"},
+                        {"Sinh", "sinh"},
+                        {"Cosh", "cosh"},
+                        {"Tanh", "tanh"},
+                        {"Asinh", "asinh"},
+                        {"Acosh", "acosh"},
+                        {"Atanh", "atanh"},
+                        {"Sigmoid", "sigmoid"}},
+                       "(x: T) -> (y: T); T: {bfloat16, half, float, double, complex64, complex128}",
+                       same_shape_as_input);
+  add_elementwise_rows(t,
+                       {{"Erf", "erf"},
+                        {"Erfc", "erfc"},
+                        {"Erfinv", "erfinv"},
+                        {"Ndtri", "ndtri"},
+                        {"Lgamma", "lgamma"},
+                        {"Digamma", "digamma"},
+                        {"BesselI0e", "bessel_i0e"},
+                        {"BesselI1e", "bessel_i1e"},
+                        {"BesselI0", "bessel_i0"},
+                        {"BesselI1", "bessel_i1"},
+                        {"BesselK0", "bessel_k0"},
+                        {"BesselK0e", "bessel_k0e"},
+                        {"BesselK1", "bessel_k1"},
+                        {"BesselK1e", "bessel_k1e"},
+                        {"BesselJ0", "bessel_j0"},
+                        {"BesselJ1", "bessel_j1"},
+                        {"BesselY0", "bessel_y0"},
+                        {"BesselY1", "bessel_y1"},
+                        {"Dawsn", "dawsn"},
+                        {"Expint", "expint"},
+                        {"FresnelSin", "fresnel_sin"},
+                        {"FresnelCos", "fresnel_cos"},
+                        {"Spence", "spence"},
+                        {"Floor", "floor"},
+                        {"Ceil", "ceil"},
+                        {"Rint", "rint"}},
+                       "(x: T) -> (y: T); T: {bfloat16, half, float, double}", same_shape_as_input);
+  add_elementwise_rows(t, {{"IsNan", "is_nan"}, {"IsInf", "is_inf"}, {"IsFinite", "is_finite"}},
+                       "(x: T) -> (y: bool); T: {bfloat16, half, float, double}", same_shape_as_input);
+  add_elementwise_rows(t, {{"LogicalNot", "logical_not"}}, "(x: bool) -> (y: bool)", same_shape_as_input);
+  add_elementwise_rows(t, {{"Invert", "invert"}},
+                       "(x: T) -> (y: T); T: {int8, int16, int32, int64, uint8, uint16, uint32, uint64}",
+                       same_shape_as_input);
+  add_elementwise_rows(t, {{"PopulationCount", "population_count"}},
+                       "(x: T) -> (y: uint8); T: {int8, int16, int32, int64, uint8, uint16, uint32, uint64}",
+                       same_shape_as_input);
+  add_elementwise_rows(
+      t, {{"Relu", "relu"}},
+      "(features: T) -> (activations: T); T: {float, double, int32, uint8, int16, int8, int64, bfloat16, "
+      "uint16, half, uint32, uint64, qint8}",
+      same_shape_as_input);
+  add_elementwise_rows(
+      t, {{"Relu6", "relu6"}},
+      "(features: T) -> (activations: T); T: {float, double, int32, uint8, int16, int8, int64, bfloat16, "
+      "uint16, half, uint32, uint64}",
+      same_shape_as_input);
+  add_elementwise_rows(
+      t, {{"Softplus", "softplus"}, {"Softsign", "softsign"}, {"Elu", "elu"}, {"Selu", "selu"}},
+      "(features: T) -> (activations: T); T: {half, bfloat16, float, double}", same_shape_as_input);
+  add_elementwise_rows(
       t, {{"LeakyRelu", "leaky_relu"}},
       "(features: T) -> (activations: T); alpha: float = 0.200000003; T: {half, bfloat16, float, double} = "
       "float",
       same_shape_as_input);
-  add_all(t, {{"Cast", "cast"}}, "(x: SrcT) -> (y: DstT); SrcT: type; DstT: type; Truncate: bool = false",
-          same_shape_as_input);
-  add_all(
+  add_elementwise_rows(t, {{"Cast", "cast"}},
+                       "(x: SrcT) -> (y: DstT); SrcT: type; DstT: type; Truncate: bool = false",
+                       same_shape_as_input);
+  add_elementwise_rows(
       t, {{"ReluGrad", "relu_grad"}, {"Relu6Grad", "relu6_grad"}},
       "(gradients: T, features: T) -> (backprops: T); T: {float, double, int32, uint8, int16, int8, int64, "
       "bfloat16, uint16, half, uint32, uint64}",
       same_shapes);
-  add_all(
+  add_elementwise_rows(
       t, {{"LeakyReluGrad", "leaky_relu_grad"}},
       "(gradients: T, features: T) -> (backprops: T); alpha: float = 0.200000003; T: {half, bfloat16, float, "
       "double} = float",
       same_shapes);
-  add_all(t, {{"EluGrad", "elu_grad"}, {"SeluGrad", "selu_grad"}},
-          "(gradients: T, outputs: T) -> (backprops: T); T: {half, bfloat16, float, double}", same_shapes);
-  add_all(t, {{"SoftplusGrad", "softplus_grad"}, {"SoftsignGrad", "softsign_grad"}},
-          "(gradients: T, features: T) -> (backprops: T); T: {half, bfloat16, float, double}", same_shapes);
-  add_all(t,
-          {{"SigmoidGrad", "sigmoid_grad"},
-           {"TanhGrad", "tanh_grad"},
-           {"SqrtGrad", "sqrt_grad"},
-           {"RsqrtGrad", "rsqrt_grad"},
-           {"ReciprocalGrad", "reciprocal_grad"},
-           {"InvGrad", "inv_grad"}},
-          "(y: T, dy: T) -> (z: T); T: {bfloat16, half, float, double, complex64, complex128}", same_shapes);
+  add_elementwise_rows(t, {{"EluGrad", "elu_grad"}, {"SeluGrad", "selu_grad"}},
+                       "(gradients: T, outputs: T) -> (backprops: T); T: {half, bfloat16, float, double}",
+                       same_shapes);
+  add_elementwise_rows(t, {{"SoftplusGrad", "softplus_grad"}, {"SoftsignGrad", "softsign_grad"}},
+                       "(gradients: T, features: T) -> (backprops: T); T: {half, bfloat16, float, double}",
+                       same_shapes);
+  add_elementwise_rows(t,
+                       {{"SigmoidGrad", "sigmoid_grad"},
+                        {"TanhGrad", "tanh_grad"},
+                        {"SqrtGrad", "sqrt_grad"},
+                        {"RsqrtGrad", "rsqrt_grad"},
+                        {"ReciprocalGrad", "reciprocal_grad"},
+                        {"InvGrad", "inv_grad"}},
+                       "(y: T, dy: T) -> (z: T); T: {bfloat16, half, float, double, complex64, complex128}",
+                       same_shapes);
   t.add("Identity(input: T) -> (output: T); T: type")
       .shape(same_shape_as_input)
       .elementwise()

@@ -14,8 +14,6 @@ using Inputs = std::span<const Value* const>;
 constexpr int64_t kMostElements = INT32_MAX;  // TensorListLength is an int32
 constexpr int64_t kLongList = 1 << 16;
 
-bool is_set(const Value& item) { return item.dtype != DType::kInvalid; }
-
 void copy_elements(const Value& from, char* to) {
   if (from.size == 0) return;
   if (from.dtype == DType::kString)
@@ -95,9 +93,11 @@ bool zero_lists(const Op& op, const Attrs&, Inputs in, std::span<Shape>, ValueLi
 
 IntVector ints_of(const Value& value) {
   IntVector list(size_t(value.size), 0);
-  for (int64_t i = 0; i < value.size; ++i)
-    list[size_t(i)] = value.dtype == DType::kInt64 ? static_cast<const int64_t*>(value.data)[i]
-                                                   : static_cast<const int32_t*>(value.data)[i];
+  for (int64_t i = 0; i < value.size; ++i) {
+    if (value.dtype == DType::kInt64) list[size_t(i)] = static_cast<const int64_t*>(value.data)[i];
+    else if (value.dtype == DType::kInt32) list[size_t(i)] = static_cast<const int32_t*>(value.data)[i];
+    else list[size_t(i)] = static_cast<const int16_t*>(value.data)[i];
+  }
   return list;
 }
 

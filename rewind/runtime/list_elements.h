@@ -9,7 +9,8 @@
 
 namespace rw {
 
-IntVector ints_of(const Value& value);  // int32 or int64, flattened
+inline bool is_set(const Value& item) { return item.dtype != DType::kInvalid; }
+IntVector ints_of(const Value& value);  // int16, int32 or int64, flattened
 // The element shape that an op's input says: a scalar -1 for an unknown rank, else the sizes.
 Shape said_shape(const Value& value);
 void check_fits(const Op& op, const Shape& expected, const Shape& got);

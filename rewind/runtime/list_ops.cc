@@ -13,7 +13,6 @@ namespace {
 
 using Inputs = std::span<const Value* const>;
 
-bool is_set(const Value& item) { return item.dtype != DType::kInvalid; }
 int64_t count_of(const ListObject& list) { return int64_t(list.items.size()); }
 int64_t int_of(const Value& v) { return ints_of(v)[0]; }
 

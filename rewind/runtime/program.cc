@@ -10,12 +10,9 @@
 #include "rewind/runtime/profile.h"
 
 namespace rw {
-namespace {
-
-constexpr size_t kMostFreeFrames = 8;
 
 // Scratch memory that a frame keeps from run to run: blocks are handed out in turn and taken back at once.
-class ScratchPool {
+class FrameScratch {
  public:
   void* take(size_t bytes) {
     if (next_ == blocks_.size() || blocks_[next_].bytes() < bytes) {
@@ -32,10 +29,14 @@ class ScratchPool {
   size_t next_ = 0;
 };
 
+namespace {
+
+constexpr size_t kMostFreeFrames = 8;
+
 class ProgramHost final : public KernelHost {
  public:
   // `planned` is the kernel's part of the arena, for scratch memory.
-  ProgramHost(const Op& op, std::span<const View> inputs, ScratchPool& scratch, std::span<char> planned)
+  ProgramHost(const Op& op, std::span<const View> inputs, FrameScratch& scratch, std::span<char> planned)
       : op_(op), inputs_(inputs), scratch_(scratch), planned_(planned) {}
   ~ProgramHost() override { scratch_.reset(); }
   View allocate_output(int, Shape) override {
@@ -65,16 +66,16 @@ class ProgramHost final : public KernelHost {
   SmallVector<void*, 8> buffers_;
   const Op& op_;
   std::span<const View> inputs_;
-  ScratchPool& scratch_;
+  FrameScratch& scratch_;
   std::span<char> planned_;
 };
 
 // Programs that live, so that memory can be taken back from those that rest.
-struct Registry {
+struct ProgramRegistry {
   std::mutex mutex;
   std::unordered_set<const Program*> programs;
-  static Registry& get() {
-    static auto* registry = new Registry();
+  static ProgramRegistry& get() {
+    static auto* registry = new ProgramRegistry();
     return *registry;
   }
 };
@@ -82,7 +83,7 @@ struct Registry {
 std::atomic<int64_t> g_frame_bytes{0};
 
 void drop_all_frames() {
-  Registry& r = Registry::get();
+  ProgramRegistry& r = ProgramRegistry::get();
   const std::lock_guard lock(r.mutex);
   for (const Program* p : r.programs) p->drop_frames();
 }
@@ -96,7 +97,7 @@ struct Program::Frame {
   std::vector<View> views;          // by operand
   std::vector<Value> owned;         // by root: what has memory of its own
   std::vector<const Value*> given;  // by root: arguments
-  ScratchPool scratch;
+  FrameScratch scratch;
 
   void point(const ProgramValue& root, void* data) {
     for (const uint32_t u : root.uses) views[u].data = data;
@@ -104,14 +105,14 @@ struct Program::Frame {
 };
 
 Program::Program() {
-  Registry& r = Registry::get();
+  ProgramRegistry& r = ProgramRegistry::get();
   const std::lock_guard lock(r.mutex);
   if (r.programs.empty()) set_reclaimer(drop_all_frames);
   r.programs.insert(this);
 }
 
 Program::~Program() {
-  Registry& r = Registry::get();
+  ProgramRegistry& r = ProgramRegistry::get();
   const std::lock_guard lock(r.mutex);
   r.programs.erase(this);
 }

@@ -4,6 +4,7 @@
 
 #include "rewind/op/strided_slice.h"
 #include "rewind/runtime/eager.h"
+#include "rewind/runtime/list_elements.h"
 
 namespace rw {
 namespace {
@@ -22,16 +23,6 @@ void share(const Value& whole, int64_t offset, Shape&& shape, Value& part) {
   part.shape = std::move(shape);
   part.storage = whole.storage;
   part.data = static_cast<char*>(whole.data) + offset * int64_t(size_of(whole.dtype));
-}
-
-IntVector ints_of(const Value& value) {
-  IntVector list(size_t(value.size), 0);
-  for (int64_t i = 0; i < value.size; ++i) {
-    if (value.dtype == DType::kInt64) list[size_t(i)] = static_cast<const int64_t*>(value.data)[i];
-    else if (value.dtype == DType::kInt32) list[size_t(i)] = static_cast<const int32_t*>(value.data)[i];
-    else list[size_t(i)] = static_cast<const int16_t*>(value.data)[i];
-  }
-  return list;
 }
 
 // Whether the box lies in one piece: whole axes, behind one that is cut, behind single elements.

@@ -18,7 +18,7 @@ namespace {
 using Args = std::vector<Tensor>;
 using Body = std::function<Args(const Args&)>;
 
-Tensor numbers(std::vector<int64_t> shape, uint64_t seed, float size = 1) {
+Tensor drawn(std::vector<int64_t> shape, uint64_t seed, float size = 1) {
   std::mt19937_64 random(seed);
   std::normal_distribution<float> normal(0, size);
   std::vector<float> x(size_t(Shape(shape).num_elements()));
@@ -138,9 +138,9 @@ struct Sizes {
   int64_t batch, heads, queries, keys, depth, value_depth;
   int64_t longest() const { return std::max({queries, keys, depth, value_depth}); }
   Args arguments(uint64_t seed, const Tensor& mask) const {
-    return {numbers({batch, heads, queries, depth}, seed), numbers({batch, heads, keys, depth}, seed + 1),
-            numbers({batch, heads, keys, value_depth}, seed + 2), mask,
-            numbers({batch, heads, queries, value_depth}, seed + 3)};
+    return {drawn({batch, heads, queries, depth}, seed), drawn({batch, heads, keys, depth}, seed + 1),
+            drawn({batch, heads, keys, value_depth}, seed + 2), mask,
+            drawn({batch, heads, queries, value_depth}, seed + 3)};
   }
 };
 
@@ -186,7 +186,7 @@ TEST(FuseAttention, WeakMasks) {
 TEST(FuseAttention, StepsOfAllKinds) {
   const Sizes s{2, 2, 40, 48, 16, 24};
   const Tensor mask = causal(s.queries, s.keys);
-  const Tensor bias = numbers({s.heads, s.queries, s.keys}, 9);
+  const Tensor bias = drawn({s.heads, s.queries, s.keys}, 9);
   const auto attend = [](const Tensor& scores, const Args& a) {
     return Args{matmul(nn::softmax(scores), a[2])};
   };
@@ -223,7 +223,7 @@ TEST(FuseAttention, PublicFunction) {
     };
     const Tensor seen = coins({s.batch, 1, 1, s.keys}, 8, 0.9);
     expect_fused(with_grads(body, 3), s.arguments(2, seen), true, s.longest(), "boolean");
-    expect_fused(with_grads(body, 3), s.arguments(2, numbers({s.queries, s.keys}, 3)), true, s.longest(),
+    expect_fused(with_grads(body, 3), s.arguments(2, drawn({s.queries, s.keys}, 3)), true, s.longest(),
                  "additive");
   }
 }
@@ -238,8 +238,8 @@ TEST(FuseAttention, FewerAxes) {
       shape.insert(shape.end(), rest);
       return shape;
     };
-    const Args args{numbers(with({50, 16}), 1), numbers(with({60, 16}), 2), numbers(with({60, 8}), 3),
-                    numbers(with({50, 8}), 4)};
+    const Args args{drawn(with({50, 16}), 1), drawn(with({60, 16}), 2), drawn(with({60, 8}), 3),
+                    drawn(with({50, 8}), 4)};
     expect_fused(with_grads(body, 3), args, true, 60, "fewer axes");
   }
 }
@@ -292,7 +292,7 @@ TEST(FuseAttention, PartsOfAProjection) {
          return attend(parts);
        }},
   };
-  const Args args{numbers({batch, tokens, 3 * heads * depth}, 1), numbers({batch, tokens, heads * depth}, 2)};
+  const Args args{drawn({batch, tokens, 3 * heads * depth}, 1), drawn({batch, tokens, heads * depth}, 2)};
   for (const auto& [name, body] : bodies) {
     expect_fused(body, args, false, tokens, name);
     expect_fused(with_grads(body, 1), args, true, tokens, name);
@@ -304,7 +304,7 @@ TEST(FuseAttention, PartsOfAProjection) {
 }
 
 TEST(FuseAttention, KeysAndValuesTheOtherWayRound) {
-  const Args args{numbers({2, 2, 40, 16}, 1), numbers({2, 2, 16, 56}, 2), numbers({2, 2, 24, 56}, 3)};
+  const Args args{drawn({2, 2, 40, 16}, 1), drawn({2, 2, 16, 56}, 2), drawn({2, 2, 24, 56}, 3)};
   expect_fused(
       [](const Args& a) {
         return Args{matmul(nn::softmax(matmul(a[0], a[1])), a[2], {.transpose_b = true})};
@@ -314,8 +314,8 @@ TEST(FuseAttention, KeysAndValuesTheOtherWayRound) {
 
 // One key head serves all.
 TEST(FuseAttention, SpreadHeads) {
-  const Args args{numbers({2, 4, 40, 16}, 1), numbers({2, 1, 56, 16}, 2), numbers({2, 1, 56, 24}, 3),
-                  numbers({2, 4, 40, 24}, 4)};
+  const Args args{drawn({2, 4, 40, 16}, 1), drawn({2, 1, 56, 16}, 2), drawn({2, 1, 56, 24}, 3),
+                  drawn({2, 4, 40, 24}, 4)};
   const Body body = [](const Args& a) {
     return Args{matmul(nn::softmax(matmul(a[0], a[1], {.transpose_b = true})), a[2])};
   };
@@ -342,7 +342,7 @@ TEST(FuseAttention, SeveralLayers) {
         return Args{x};
       },
       1);
-  const Compiled c = compiled(body, {numbers({2, 2, 40, 16}, 1), numbers({2, 2, 40, 16}, 2)});
+  const Compiled c = compiled(body, {drawn({2, 2, 40, 16}, 1), drawn({2, 2, 40, 16}, 2)});
   EXPECT_EQ(c.forward, 3);
   EXPECT_EQ(c.backward, 3);
   expect_close(c.reference(), c.run(), same_order(40));
@@ -372,7 +372,7 @@ TEST(FuseAttention, WhatIsReadElsewhereStays) {
        },
        mask},
       {"scaled by a tensor", [&](const Args& a) { return Args{matmul(nn::softmax(scores(a) * a[3]), a[2])}; },
-       numbers({40, 48}, 1)},
+       drawn({40, 48}, 1)},
   };
   for (const auto& [name, body, extra] : bodies) {
     SCOPED_TRACE(name);
@@ -389,7 +389,7 @@ TEST(FuseAttention, AGradientOfTheSummandStays) {
   const Body body = [](const Args& a) {
     return Args{matmul(nn::softmax(matmul(a[0], a[1], {.transpose_b = true}) + a[3]), a[2])};
   };
-  const Compiled c = compiled(with_grads(body, 4), s.arguments(1, numbers({40, 48}, 1)));
+  const Compiled c = compiled(with_grads(body, 4), s.arguments(1, drawn({40, 48}, 1)));
   EXPECT_EQ(c.forward + c.backward, 0);
   expect_close(c.reference(), c.run(), true);
 }
@@ -436,7 +436,7 @@ TEST(FuseAttention, RandomGraphs) {
                                pick(0, 3) ? s.keys : 1};
     shape.erase(shape.begin(), shape.begin() + pick(0, 2));
     const Tensor mask = coins(shape, uint64_t(i), std::uniform_real_distribution<>(0.02, 1)(random));
-    const Tensor summand = numbers(shape, uint64_t(i) + 1000);
+    const Tensor summand = drawn(shape, uint64_t(i) + 1000);
     std::vector<int64_t> kinds(size_t(pick(0, 3)));
     for (int64_t& k : kinds) k = pick(0, 4);
     const float number = pick(0, 1) ? -1e9f : float(pick(-200, 10));

@@ -10,11 +10,11 @@ namespace rw {
 namespace {
 
 using Floats = std::vector<float>;
-using Program = std::function<Tensor(const Tensor&)>;
+using TensorProgram = std::function<Tensor(const Tensor&)>;
 
 // vectorized_map of the program over the rows of x: eagerly, of a function, and inside a function; against
 // one call per row.
-void check(const Program& program, const Tensor& x) {
+void check(const TensorProgram& program, const Tensor& x) {
   std::vector<Tensor> rows;
   for (int64_t i = 0; i < x.dim(0); ++i) rows.push_back(program(x[i]));
   const Floats expected = stack(rows).to_vector<float>();

@@ -12,14 +12,14 @@
 namespace rw {
 namespace {
 
-using Program = std::function<Tensor(const Tensor&)>;  // a vector to a scalar
+using TensorProgram = std::function<Tensor(const Tensor&)>;  // a vector to a scalar
 
 struct Derivatives {
   Tensor value, first, second, forward;
 };
 
 // The value, the gradient, and the gradient of the gradient's weighted sum.
-Derivatives derivatives(const Program& f, const Tensor& x) {
+Derivatives derivatives(const TensorProgram& f, const Tensor& x) {
   Derivatives d;
   std::vector<float> numbers;
   for (int64_t i = 0; i < x.dim(0); ++i) numbers.push_back(float(i) + 1);
@@ -49,7 +49,7 @@ void expect_same(const Tensor& a, const Tensor& b, const char* what) {
     EXPECT_NEAR(x[i], y[i], 2e-5f * std::max(1.0f, std::abs(x[i]))) << what << ", element " << i;
 }
 
-void check(const Program& program, std::vector<float> at, bool second = true) {
+void check(const TensorProgram& program, std::vector<float> at, bool second = true) {
   const Tensor x = constant(at);
   const Derivatives eager = derivatives(program, x);
   auto f = function(program);
@@ -73,7 +73,7 @@ void check(const Program& program, std::vector<float> at, bool second = true) {
 Tensor to_float(const Tensor& t) { return cast(t, DType::kFloat32); }
 
 TEST(ControlGradients, Cond) {
-  const Program f = [](const Tensor& x) {
+  const TensorProgram f = [](const Tensor& x) {
     return cond(x[0] > 0.0, [&] { return reduce_sum(x * x * x); }, [&] { return reduce_sum(sin(x)) * x[0]; });
   };
   check(f, {1, 2, 3});
@@ -81,7 +81,7 @@ TEST(ControlGradients, Cond) {
 }
 
 TEST(ControlGradients, ABranchThatDoesNotUseAnInput) {
-  const Program f = [](const Tensor& x) {
+  const TensorProgram f = [](const Tensor& x) {
     const Tensor a = x[0] * x[1];
     const Tensor b = exp(x[2]);
     return cond(a > 0.0, [&] { return a * a; }, [&] { return b * b * b; });
@@ -96,7 +96,7 @@ TEST(ControlGradients, ABranchThatDoesNotUseAnInput) {
 }
 
 TEST(ControlGradients, NestedConds) {
-  const Program f = [](const Tensor& x) {
+  const TensorProgram f = [](const Tensor& x) {
     return cond(
         x[0] > 0.0,
         [&] {
@@ -111,7 +111,7 @@ TEST(ControlGradients, NestedConds) {
 }
 
 TEST(ControlGradients, SwitchCase) {
-  const Program f = [](const Tensor& x) {
+  const TensorProgram f = [](const Tensor& x) {
     return switch_case(cast(x[0], DType::kInt32),
                        {[&] { return reduce_sum(x * x); }, [&] { return reduce_sum(x * x * x); }},
                        [&] { return reduce_sum(cos(x)); });
@@ -133,7 +133,7 @@ TEST(ControlGradients, WhileWithAKnownCount) {
 }
 
 TEST(ControlGradients, WhileUntilTheDataSaysSo) {
-  const Program f = [](const Tensor& x) {
+  const TensorProgram f = [](const Tensor& x) {
     return reduce_sum(
         while_loop([](Tensor y) { return reduce_max(y) < 100.0; }, [](Tensor y) { return y * y + 1.0; }, x));
   };
@@ -155,7 +155,7 @@ TEST(ControlGradients, OuterValuesAndSwappedVariables) {
 }
 
 TEST(ControlGradients, WhileInIfInWhile) {
-  const Program f = [](const Tensor& x) {
+  const TensorProgram f = [](const Tensor& x) {
     auto [i, y] =
         while_loop([](Tensor i, Tensor) { return i < 3; },
                    [&](Tensor i, Tensor y) {

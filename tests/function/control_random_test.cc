@@ -27,13 +27,13 @@ struct Statement {
   bool by_data = false;
   std::vector<Statement> first, second;
 };
-using Block = std::vector<Statement>;
+using Statements = std::vector<Statement>;
 
 class Generator {
  public:
   explicit Generator(uint32_t seed) : random_(seed) {}
-  Block block(int depth) {
-    Block list;
+  Statements block(int depth) {
+    Statements list;
     for (int n = below(3) + 1; n > 0; --n) list.push_back(statement(depth));
     return list;
   }
@@ -61,7 +61,7 @@ class Generator {
   std::mt19937 random_;
 };
 
-State run(const Block& block, State state, Variable& v);
+State run(const Statements& block, State state, Variable& v);
 
 Tensor value_of(const Statement& s, const State& state) {
   const Tensor& a = state[size_t(s.a)];
@@ -99,7 +99,7 @@ State run_one(const Statement& s, State state, Variable& v) {
   return state;
 }
 
-State run(const Block& block, State state, Variable& v) {
+State run(const Statements& block, State state, Variable& v) {
   for (const Statement& s : block) state = run_one(s, std::move(state), v);
   return state;
 }
@@ -142,7 +142,7 @@ TEST(RandomControlFlow, StagedAsEager) {
   const uint32_t count = scale && std::string_view(scale) == "1" ? 200 : 20;
   for (uint32_t seed = 0; seed < count && !testing::Test::HasFailure(); ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
-    const Block block = Generator(seed).block(3);
+    const Statements block = Generator(seed).block(3);
     Variable v(constant({0.75, -0.5}));
     auto program = [&](const Tensor& x) {
       const State last = run(block, {x, x * 0.5, sin(x)}, v);

@@ -115,14 +115,14 @@ TEST(RecomputeInFunctions, AroundAFunction) {
   EXPECT_EQ(run(pure), run(recompute_grad([&](const Tensor& x) { return pure(x) * 1.0f; })));
 }
 
-struct Model : Module {
+struct RecomputedModel : Module {
   Variable w{values({8, 8}, 1)};
   Tensor call(const Tensor& x) { return tanh(matmul(tanh(matmul(x, w)), w)); }
   RW_TRACK(w)
 };
 
 TEST(RecomputeInFunctions, AMethodInBoth) {
-  Model model;
+  RecomputedModel model;
   auto run = [&](auto call) {
     const Tensor x = values({4, 8}, 3);
     GradientTape tape;
@@ -131,7 +131,7 @@ TEST(RecomputeInFunctions, AMethodInBoth) {
   auto plain = [&](const Tensor& x) { return model.call(x); };
   EXPECT_EQ(run(plain), run(function(recompute_grad(plain))));
   EXPECT_EQ(run(plain), run(recompute_grad(function(plain))));
-  auto method = function(recompute_grad(&Model::call));
+  auto method = function(recompute_grad(&RecomputedModel::call));
   EXPECT_EQ(run(plain), run([&](const Tensor& x) { return method(model, x); }));
 }
 

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "rewind/autodiff/batching.h"
+#include "rewind/autodiff/grad_ops.h"
 #include "rewind/tensor/apply.h"
 
 namespace rw {
@@ -33,18 +34,13 @@ void triangular_solve(BatchContext& c) {
   c.set(0, apply_one(c.op(), {&matrix, &rhs}, c.attrs()));
 }
 
-Tensor reshaped(const Tensor& x, const Shape& shape) {
-  const Tensor dims = constant(shape.begin(), Shape{shape.rank()});
-  return apply_one(RW_OP("Reshape"), {&x, &dims});
-}
-
 // Diagonals of tensors are those of matrices with the axes merged.
 void diag(BatchContext& c) {
   const Shape& s = c.input(0).shape();
-  const Tensor flat = reshaped(c.input(0), {s[0], c.input(0).size() / std::max<int64_t>(1, s[0])});
+  const Tensor flat = reshape_to(c.input(0), {s[0], c.input(0).size() / std::max<int64_t>(1, s[0])});
   Shape out = s;
   for (int i = 1; i < s.rank(); ++i) out.append(s[i]);
-  c.set(0, reshaped(apply_one(RW_OP("MatrixDiag"), {&flat}), out));
+  c.set(0, reshape_to(apply_one(RW_OP("MatrixDiag"), {&flat}), out));
 }
 
 void diag_part(BatchContext& c) {
@@ -56,8 +52,8 @@ void diag_part(BatchContext& c) {
     out.append(s[i]);
     n *= s[i];
   }
-  const Tensor flat = reshaped(c.input(0), {s[0], n, n});
-  c.set(0, reshaped(apply_one(RW_OP("MatrixDiagPart"), {&flat}), out));
+  const Tensor flat = reshape_to(c.input(0), {s[0], n, n});
+  c.set(0, reshape_to(apply_one(RW_OP("MatrixDiagPart"), {&flat}), out));
 }
 
 }  // namespace

@@ -4,15 +4,12 @@
 #include "rewind/autodiff/gradient_tape.h"
 #include "rewind/autodiff/rule.h"
 #include "rewind/tensor/apply.h"
+#include "rewind/tensor/op_calls.h"
 #include "rewind/tensor/ops/binary.h"
 #include "rewind/tensor/ops/reduce.h"
 
 namespace rw {
 namespace {
-
-Tensor cast_to(const Tensor& x, DType dtype) {
-  return x.dtype() == dtype ? x : apply_one(RW_OP("Cast"), {&x}, {{"DstT", dtype}});
-}
 
 struct Layout {
   std::vector<int64_t> axes;  // all but the channels

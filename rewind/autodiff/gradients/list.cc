@@ -65,7 +65,7 @@ void from_tensor_grad(GradContext& g) {
 void resize_grad(GradContext& g) { g.set(0, tensor_list_resize(g.grad(), tensor_list_length(g.input(0)))); }
 
 // An element that is read several times gets the sum of its gradients.
-void gather_grad(GradContext& g) {
+void list_gather_grad(GradContext& g) {
   const Tensor indices = reshape(g.input(1), {-1});
   const Tensors unique = rw::apply(RW_OP("Unique"), {&indices});
   const Tensor count = size(unique[0]);
@@ -108,7 +108,7 @@ void register_list_gradients() {
   register_gradient("TensorListStack", kNeedsNothing, stack_grad);
   register_gradient("TensorListFromTensor", kNeedsNothing, from_tensor_grad);
   register_gradient("TensorListResize", needs_inputs({0}), resize_grad);
-  register_gradient("TensorListGather", needs_inputs({0, 1}), gather_grad);
+  register_gradient("TensorListGather", needs_inputs({0, 1}), list_gather_grad);
   for (const char* op : {"TensorListScatter", "TensorListScatterV2"})
     register_gradient(op, needs_inputs({1}), scatter_grad);
   register_gradient("TensorListScatterIntoExistingList", needs_inputs({0, 2}), scatter_into_grad);

@@ -5,13 +5,11 @@
 #include "rewind/autodiff/grad_ops.h"
 #include "rewind/autodiff/rule.h"
 #include "rewind/tensor/apply.h"
+#include "rewind/tensor/op_calls.h"
 #include "rewind/tensor/ops/reduce.h"
 
 namespace rw {
 namespace {
-
-Tensor op1(const Op& op, const Tensor& x) { return apply_one(op, {&x}); }
-Tensor op2(const Op& op, const Tensor& x, const Tensor& y) { return apply_one(op, {&x, &y}); }
 
 // Whether it is known now which axes of input 0 were reduced.
 bool axes_known(const GradContext& g) { return g.input_shape(0).has_rank() && value_known(g.input(1)); }
@@ -101,7 +99,7 @@ Tensor products_of_others(const Tensor& rows) {
 }
 
 // The reduced axes are brought to the end and merged, so that each row is one product.
-void product_gradient(GradContext& g) {
+void prod_gradient(GradContext& g) {
   if (!g.wants(0)) return;
   Tensor others;
   if (axes_known(g)) {
@@ -194,7 +192,7 @@ void cumulative_logsumexp_gradient(GradContext& g) {
 void register_reduce_gradients() {
   register_gradient("Sum", needs_inputs({1}), sum_gradient);
   register_gradient("Mean", needs_inputs({1}), mean_gradient);
-  register_gradient("Prod", kNeedsInputs, product_gradient);
+  register_gradient("Prod", kNeedsInputs, prod_gradient);
   register_gradient("Max", kNeedsAll, extreme_gradient);
   register_gradient("Min", kNeedsAll, extreme_gradient);
   register_gradient("EuclideanNorm", kNeedsAll, norm_gradient);

@@ -4,11 +4,10 @@
 #include "rewind/autodiff/rule.h"
 #include "rewind/base/error.h"
 #include "rewind/tensor/apply.h"
+#include "rewind/tensor/op_calls.h"
 
 namespace rw {
 namespace {
-
-Tensor op2(const Op& op, const Tensor& x, const Tensor& y) { return apply_one(op, {&x, &y}); }
 
 void reshape_back(GradContext& g) { g.set(0, reshape_to_input(g.grad(), g, 0)); }
 

@@ -51,7 +51,7 @@ void register_trigonometry() {
 
 constexpr double kTwoOverRootPi = 2 * std::numbers::inv_sqrtpi;
 
-void register_special() {
+void register_special_functions() {
   of_input("Erf", [](const Tensor& g, const Tensor& x) { return g * kTwoOverRootPi * exp(-square(x)); });
   of_input("Erfc", [](const Tensor& g, const Tensor& x) { return g * -kTwoOverRootPi * exp(-square(x)); });
   of_output("Erfinv",
@@ -92,7 +92,7 @@ void register_unary_gradients() {
   for (const char* op : {"Floor", "Ceil", "Rint", "Round"}) register_not_differentiable(op);
   register_exponentials();
   register_trigonometry();
-  register_special();
+  register_special_functions();
   register_conversions();
   register_activation_gradients();
   register_bessel_gradients();

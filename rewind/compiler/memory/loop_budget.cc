@@ -20,7 +20,7 @@ bool keeps_states(const Node& n) {
   return n.op->name == "_KeepingWhile" || n.op->name == "_StatelessKeepingWhile";
 }
 
-int64_t bytes_of(const GraphValue& v) {
+int64_t block_bytes_of(const GraphValue& v) {
   if (!v.shape.fully_known() || is_host_only(v.dtype)) return 0;
   return block_bytes(cpu_device(), v.shape.num_elements() * int64_t(size_of(v.dtype)));
 }
@@ -73,14 +73,14 @@ LoopBudget::LoopBudget(const Graph& g) {
     if (n.op->name == "_BackWhile") {
       const std::shared_ptr<const Graph> body = graph_attr(n, "body");
       fixed_ += body_bytes(*graph_attr(n, "advance")) + body_bytes(*body);
-      for (const ValueId v : body->arguments) fixed_ += bytes_of(body->value(v));
+      for (const ValueId v : body->arguments) fixed_ += block_bytes_of(body->value(v));
       continue;
     }
     if (!keeps_states(n)) continue;
     const std::shared_ptr<const Graph> body = graph_attr(n, "body");
     Loop& loop = loops_.emplace_back();
     for (const int64_t i : attr_as<std::vector<int64_t>>(*n.op, n.attrs, "kept"))
-      loop.state_bytes += bytes_of(body->value(body->arguments[size_t(i)]));
+      loop.state_bytes += block_bytes_of(body->value(body->arguments[size_t(i)]));
     loop.state_bytes = std::max<int64_t>(loop.state_bytes, 1);
     loop.steps = steps_of(g, n);
     loop.cost = cost_of_body(*body);

@@ -12,7 +12,7 @@
 namespace rw {
 namespace {
 
-int64_t bytes_of(const GraphValue& v) {
+int64_t arena_bytes_of(const GraphValue& v) {
   if (!v.shape.fully_known() || is_host_only(v.dtype)) return 0;
   return arena_rounded(v.shape.num_elements() * int64_t(size_of(v.dtype)));
 }
@@ -78,7 +78,7 @@ PlanProblem plan_problem(const Graph& g) {
     for (const ValueId v : n.outputs) {
       p.block_of[size_t(v)] = int(p.blocks.size());
       s.writes.push_back(int(p.blocks.size()));
-      p.blocks.push_back({bytes_of(g.value(v)), v, step});
+      p.blocks.push_back({arena_bytes_of(g.value(v)), v, step});
     }
     if (runs == Runs::kEager || runs == Runs::kAssign)
       for (const auto* list : {&s.reads, &s.writes})

@@ -20,7 +20,7 @@ const Op* keyed_form(const Op& op) {
   return it == forms.end() ? nullptr : it->second;
 }
 
-struct Stream {
+struct Draws {
   ValueId key, counter, algorithm;
   std::map<int32_t, ValueId> draws;  // by region
 };
@@ -28,17 +28,17 @@ struct Stream {
 }  // namespace
 
 Graph redraw(Graph from, std::span<size_t> marks, bool all) {
-  std::map<ValueId, Stream> streams;  // by the value drawn
+  std::map<ValueId, Draws> streams;  // by the value drawn
   for (const Node& n : from.nodes()) {
-    if (all && keyed_form(*n.op)) streams.emplace(n.outputs[0], Stream());
+    if (all && keyed_form(*n.op)) streams.emplace(n.outputs[0], Draws());
     for (const ValueId v : n.inputs) {
       const Node* maker = from.producer(v);
-      if (maker && maker->region != n.region && keyed_form(*maker->op)) streams.emplace(v, Stream());
+      if (maker && maker->region != n.region && keyed_form(*maker->op)) streams.emplace(v, Draws());
     }
   }
   if (streams.empty()) return from;
   const std::vector<size_t> before(marks.begin(), marks.end());
-  const auto draw = [&](const Node& n, const Stream& s, const GraphCopy& copy, Graph& to) {
+  const auto draw = [&](const Node& n, const Draws& s, const GraphCopy& copy, Graph& to) {
     std::vector<ValueId> inputs{copy[n.inputs[0]], s.key, s.counter, s.algorithm};
     for (size_t i = 1; i < n.inputs.size(); ++i) inputs.push_back(copy[n.inputs[i]]);
     const DType dtype = from.value(n.outputs[0]).dtype;
@@ -60,7 +60,7 @@ Graph redraw(Graph from, std::span<size_t> marks, bool all) {
                                        {"op", n.op->name},
                                        {"dtype", dtype}},
                                       std::vector<ValueId>{copy[n.inputs[0]]});
-      Stream& s = it->second;
+      Draws& s = it->second;
       s.key = to.node(made).outputs[0];
       s.counter = to.node(made).outputs[1];
       s.algorithm = to.add_constant({DType::kInt32, {}, std::make_shared<const int32_t>(1)});

@@ -4,6 +4,7 @@
 
 #include "rewind/base/error.h"
 #include "rewind/tensor/apply.h"
+#include "rewind/tensor/op_calls.h"
 #include "rewind/tensor/sizes.h"
 
 namespace rw {
@@ -19,13 +20,6 @@ Tensor number(int64_t value, DType dtype) {
   if (dtype == DType::kString && value == 0) return constant("");
   return scalar_tensor(value, dtype);
 }
-
-Tensor cast_to(const Tensor& x, DType dtype) {
-  if (x.dtype() == dtype) return x;
-  return apply_one(RW_OP("Cast"), {&x}, {{"DstT", dtype}});
-}
-
-Tensor op2(const Op& op, const Tensor& x, const Tensor& y) { return apply_one(op, {&x, &y}); }
 
 Tensor like(const Op& op, const Operand& x, DType dtype, int64_t value) {
   const Tensor& t = x.tensor();

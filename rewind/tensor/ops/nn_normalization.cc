@@ -1,18 +1,17 @@
 // Normalisation: composed, as in TensorFlow, but for the fused batch normalisation and LRN.
 #include "rewind/base/error.h"
 #include "rewind/tensor/apply.h"
+#include "rewind/tensor/op_calls.h"
 #include "rewind/tensor/ops/binary.h"
 #include "rewind/tensor/ops/nn.h"
 
 namespace rw::nn {
 namespace {
 
-Tensor unary(const Op& op, const Tensor& x) { return apply_one(op, {&x}); }
-
 // (x - mean) / sqrt(variance + epsilon) * scale + offset as one product and one sum per element.
 Tensor normalized(const Tensor& x, const Tensor& mean, const Tensor& variance, const Tensor& offset,
                   const Tensor& scale, double epsilon) {
-  Tensor inverse = unary(RW_OP("Rsqrt"), variance + epsilon);
+  Tensor inverse = op1(RW_OP("Rsqrt"), variance + epsilon);
   if (scale.defined()) inverse = inverse * scale;
   const Tensor shift = offset.defined() ? offset - mean * inverse : -(mean * inverse);
   return x * inverse + shift;
@@ -22,9 +21,9 @@ Tensor normalized(const Tensor& x, const Tensor& mean, const Tensor& variance, c
 
 Tensor l2_normalize(const Operand& x, const Axes& axis, double epsilon) {
   const Tensor& t = x.tensor(DType::kFloat32);
-  const Tensor square_sum = reduce_sum(unary(RW_OP("Square"), t), axis, true);
+  const Tensor square_sum = reduce_sum(op1(RW_OP("Square"), t), axis, true);
   const Tensor least = scalar_tensor(epsilon, t.dtype());
-  return t * unary(RW_OP("Rsqrt"), apply_one(RW_OP("Maximum"), {&square_sum, &least}));
+  return t * op1(RW_OP("Rsqrt"), apply_one(RW_OP("Maximum"), {&square_sum, &least}));
 }
 
 Tensor batch_normalization(const Operand& x, const Operand& mean, const Operand& variance,
@@ -56,7 +55,7 @@ Tensor layer_normalization(const Operand& x, const Tensor& gamma, const Tensor& 
   const Tensor& t = x.tensor(DType::kFloat32);
   const Moments m = moments(t, options.axis, true);
   // Statistics are a row's own here: a product for each of them would be one for each element.
-  Tensor y = (t - m.mean) * unary(RW_OP("Rsqrt"), m.variance + options.epsilon);
+  Tensor y = (t - m.mean) * op1(RW_OP("Rsqrt"), m.variance + options.epsilon);
   if (gamma.defined()) y = y * gamma;
   return beta.defined() ? y + beta : y;
 }

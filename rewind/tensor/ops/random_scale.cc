@@ -2,6 +2,7 @@
 
 #include "rewind/base/error.h"
 #include "rewind/tensor/apply.h"
+#include "rewind/tensor/op_calls.h"
 
 namespace rw::random::detail {
 namespace {
@@ -11,8 +12,6 @@ Tensor as(const Tensor& t, DType dtype, int64_t otherwise) {
   if (t.dtype() == dtype) return t;
   return apply_one(RW_OP("Cast"), {&t}, {{"DstT", dtype}});
 }
-
-Tensor op2(const Op& op, const Tensor& x, const Tensor& y) { return apply_one(op, {&x, &y}); }
 
 }  // namespace
 

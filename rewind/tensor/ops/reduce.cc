@@ -5,6 +5,7 @@
 
 #include "rewind/base/error.h"
 #include "rewind/tensor/apply.h"
+#include "rewind/tensor/op_calls.h"
 #include "rewind/tensor/sizes.h"
 
 namespace rw {
@@ -18,16 +19,8 @@ Tensor reduce(const Op& op, const Operand& x, const Axes& axis, bool keepdims) {
   return apply_one(op, {&t, &axes}, kKeep);
 }
 
-Tensor op1(const Op& op, const Tensor& x) { return apply_one(op, {&x}); }
-Tensor op2(const Op& op, const Tensor& x, const Tensor& y) { return apply_one(op, {&x, &y}); }
-
 Tensor select(const Tensor& condition, const Tensor& a, const Tensor& b) {
   return apply_one(RW_OP("SelectV2"), {&condition, &a, &b});
-}
-
-Tensor cast_to(const Tensor& x, DType dtype) {
-  if (x.dtype() == dtype) return x;
-  return apply_one(RW_OP("Cast"), {&x}, {{"DstT", dtype}});
 }
 
 Tensor reshaped_as(const Tensor& x, const Tensor& like) {

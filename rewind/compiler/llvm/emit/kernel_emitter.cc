@@ -12,7 +12,6 @@ namespace rw::emit {
 
 using loop::Affine;
 using loop::Block;
-using loop::Code;
 using loop::LoopKind;
 using loop::Stmt;
 using loop::Var;
@@ -61,30 +60,30 @@ void KernelEmitter::block(const Block& block) {
 void KernelEmitter::statement(const Stmt& s) {
   if (s.result >= 0) dtypes_[size_t(s.result)] = s.dtype;
   switch (s.code) {
-    case Code::kConst: values_[size_t(s.result)] = types_.literal(s.dtype, s.literal); return;
-    case Code::kIndex: return index(s);
-    case Code::kLoad: return load(s);
-    case Code::kStore: return store(s);
-    case Code::kOp: values_[size_t(s.result)] = op(s); return;
-    case Code::kLocal:
+    case loop::Code::kConst: values_[size_t(s.result)] = types_.literal(s.dtype, s.literal); return;
+    case loop::Code::kIndex: return index(s);
+    case loop::Code::kLoad: return load(s);
+    case loop::Code::kStore: return store(s);
+    case loop::Code::kOp: values_[size_t(s.result)] = op(s); return;
+    case loop::Code::kLocal:
       locals_[size_t(s.local)] = local_slot(types_.type(s.dtype, lanes_.count), true);
       [[fallthrough]];
-    case Code::kSet: {
+    case loop::Code::kSet: {
       llvm::AllocaInst* slot = locals_[size_t(s.local)];
       const auto* vector = llvm::dyn_cast<llvm::FixedVectorType>(slot->getAllocatedType());
       b_.CreateStore(get(s.args[0], vector ? int(vector->getNumElements()) : 0), slot);
       return;
     }
-    case Code::kGet: {
+    case loop::Code::kGet: {
       llvm::AllocaInst* slot = locals_[size_t(s.local)];
       values_[size_t(s.result)] = b_.CreateLoad(slot->getAllocatedType(), slot);
       return;
     }
-    case Code::kFor: return s.kind == LoopKind::kVector ? vector_loop(s) : serial_loop(s);
-    case Code::kReduce: return reduce(s);
-    case Code::kWhile: return while_loop(s);
-    case Code::kIf: return branch(s);
-    case Code::kFail: return fail(s);
+    case loop::Code::kFor: return s.kind == LoopKind::kVector ? vector_loop(s) : serial_loop(s);
+    case loop::Code::kReduce: return reduce(s);
+    case loop::Code::kWhile: return while_loop(s);
+    case loop::Code::kIf: return branch(s);
+    case loop::Code::kFail: return fail(s);
   }
 }
 
@@ -330,8 +329,8 @@ void KernelEmitter::loop(int64_t count, FunctionRef<void(Value*)> body) { loop(i
 
 bool can_have_lanes(const Block& block) {
   for (const Stmt& s : block) {
-    if (s.code == Code::kWhile || s.code == Code::kIf) return false;
-    if (s.code == Code::kReduce && s.extent > 16) return false;
+    if (s.code == loop::Code::kWhile || s.code == loop::Code::kIf) return false;
+    if (s.code == loop::Code::kReduce && s.extent > 16) return false;
     if (!can_have_lanes(s.body)) return false;
   }
   return true;
@@ -346,7 +345,8 @@ int statement_count(const Block& block) {
 
 bool has_loops(const Block& block) {
   for (const Stmt& s : block) {
-    if (s.code == Code::kFor || s.code == Code::kReduce || s.code == Code::kWhile) return true;
+    if (s.code == loop::Code::kFor || s.code == loop::Code::kReduce || s.code == loop::Code::kWhile)
+      return true;
     if (has_loops(s.body) || has_loops(s.other)) return true;
   }
   return false;
@@ -355,7 +355,7 @@ bool has_loops(const Block& block) {
 int widest_element(const Block& block, const loop::Kernel& kernel) {
   int widest = 1;
   for (const Stmt& s : block) {
-    if (s.code == Code::kIndex || s.code == Code::kConst) continue;
+    if (s.code == loop::Code::kIndex || s.code == loop::Code::kConst) continue;
     int bytes = 1;
     if (s.dtype == DType::kFloat16 || s.dtype == DType::kBfloat16) bytes = 4;
     else if (s.dtype != DType::kInvalid) bytes = int(size_of(s.dtype));
