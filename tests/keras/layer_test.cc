@@ -1,6 +1,7 @@
 // Layers as handles: building, names, weights, sharing, training flag, losses, freezing, errors.
 #include <gtest/gtest.h>
 
+#include "rewind/keras/functional_graph.h"
 #include "rewind/keras/keras.h"
 #include "rewind/rewind.h"
 #include "tests/support/expect_error.h"
@@ -30,6 +31,24 @@ TEST_F(KerasLayer, SequentialBuildsOnFirstCallAndNamesAsKeras) {
                                            "sequential/dense_1/kernel", "sequential/dense_1/bias"}));
   EXPECT_EQ(model.count_params(), 79510);
   EXPECT_EQ(model(ones({5, 28, 28})).shape(), Shape({5, 10}));
+}
+
+TEST_F(KerasLayer, WhatNobodyHoldsGoesAway) {
+  std::weak_ptr<keras::GraphNode> input;
+  std::weak_ptr<keras::LayerState> first, last;
+  {
+    const auto in = keras::Input({3});
+    const auto out = keras::Dense(2)(in);
+    const keras::Model model(in, out);
+    model(ones({1, 3}));
+    input = in.node();
+    first = in.node()->layer.state();
+    last = out.node()->layer.state();
+    EXPECT_FALSE(input.expired());
+  }
+  EXPECT_TRUE(input.expired());
+  EXPECT_TRUE(first.expired());
+  EXPECT_TRUE(last.expired());
 }
 
 TEST_F(KerasLayer, TrainsInsideAFunctionThatBuildsIt) {

@@ -13,12 +13,13 @@ struct InputLayerOptions {
 class InputLayer : public LayerOf<InputLayer> {
  public:
   explicit InputLayer(const Shape& batch_shape, const InputLayerOptions& options = {});
-  const Shape& batch_shape() const { return output_.shape(); }
-  const KerasTensor& output() const { return output_; }
+  const Shape& batch_shape() const { return batch_shape_; }
+  KerasTensor output() const;
   Tensor call(const Tensor& input, const CallArgs&) override { return input; }
 
  private:
-  KerasTensor output_;
+  Shape batch_shape_;
+  DType dtype_;
 };
 
 }  // namespace rw::keras
