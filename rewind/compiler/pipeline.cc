@@ -46,8 +46,8 @@ constexpr Pass kPasses[] = {
     {"prune", prune_away},
     {"fuse_attention", fuse_attention},
     {"prune", prune_away},
-    {"fuse", [](Graph g) { return fuse(g); }, nullptr, true},
-    {"fuse_epilogues", [](Graph g) { return fuse_epilogues(g); }, nullptr, true},
+    {"fuse", [](Graph g) { return fuse(g); }, nullptr, true},  // NOLINT: a pass takes its graph
+    {"fuse_epilogues", [](Graph g) { return fuse_epilogues(g); }, nullptr, true},  // NOLINT
     {"tile_groups", tile_groups, nullptr, true},
     {"update_early", update_early},
 };

@@ -163,7 +163,7 @@ class Watch {
     if (crowded) {
       try {
         team_.start(std::max(1, omp_get_num_procs() - num_threads() + 1));
-      } catch (const std::system_error&) {
+      } catch (const std::system_error&) {  // NOLINT: nothing to do
         // no thread to be had: our own loops still take care
       }
     } else {

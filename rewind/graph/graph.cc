@@ -32,7 +32,7 @@ void refine_by_variable(const Graph& g, const Op& op, std::span<const ValueId> i
 }  // namespace
 
 const HostTensor& KnownTensor::none() {
-  static const HostTensor none;
+  static const HostTensor none{};
   return none;
 }
 
