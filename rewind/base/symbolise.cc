@@ -29,8 +29,8 @@ struct Frame {
   std::string function;  // empty: unknown
   std::string file;      // with ":line"; empty: unknown
 };
-using InlinedFrames =
-    std::vector<Frame>;  // innermost first: what was inlined there, then the function itself
+// Innermost first: what was inlined there, then the function itself.
+using InlinedFrames = std::vector<Frame>;
 
 struct Module {
   std::string path;

@@ -7,6 +7,9 @@
 
 namespace rw {
 
+// A bool attribute of a node, as its call says or by default.
+inline bool flag(const Node& n, const char* name) { return attr_as<bool>(*n.op, n.attrs, name); }
+
 // visit(NodeId, GraphCopy&) copies the node with copy.node(id), or maps its outputs to other values of `to`.
 // What it adds lies in the region of the node it is for.
 template <class Visit, class Done>

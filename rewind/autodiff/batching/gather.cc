@@ -1,6 +1,7 @@
 // Batching rules of reads and writes by index: the batch becomes one more batch axis, one more coordinate, or
 // one more factor of the number of segments.
 #include "rewind/autodiff/batching.h"
+#include "rewind/autodiff/grad_ops.h"
 #include "rewind/base/error.h"
 #include "rewind/tensor/apply.h"
 
@@ -27,11 +28,6 @@ void run_each(BatchContext& c) {
     for (size_t i = 0; i < rows.size(); ++i) rows[i].push_back(outputs[i]);
   }
   for (size_t i = 0; i < rows.size(); ++i) c.set(int(i), rw::apply(RW_OP("Pack"), rows[i])[0]);
-}
-
-Tensor reshaped(const Tensor& t, const std::vector<int64_t>& dims) {
-  const Tensor shape = constant(dims);
-  return apply_one(RW_OP("Reshape"), {&t, &shape});
 }
 
 // Moves axis `from` to `to`.
@@ -133,7 +129,7 @@ void unsorted_segment_rule(BatchContext& c) {
   const Tensor out = apply_one(c.op(), {&data, &ids, &total});
   std::vector<int64_t> dims{c.batch_size(), count};
   for (int d = 1; d < out.rank(); ++d) dims.push_back(out.shape()[d]);
-  c.set(0, reshaped(out, dims));
+  c.set(0, reshape_to(out, dims));
 }
 
 // Ops on matrices whose rows are independent: the batch joins the rows.
@@ -144,14 +140,14 @@ void rowwise_rule(BatchContext& c) {
   auto joined = [](const Tensor& t) {
     std::vector<int64_t> dims{t.dim(0) * t.dim(1)};
     for (int d = 2; d < t.rank(); ++d) dims.push_back(t.dim(d));
-    return reshaped(t, dims);
+    return reshape_to(t, dims);
   };
   const Tensor x = joined(a);
   const Tensor y = joined(b);
   const Tensor out = c.num_inputs() == 3 ? apply_one(c.op(), {&x, &y, &c.input(2)}, c.attrs())
                                          : apply_one(c.op(), {&x, &y}, c.attrs());
   const Shape& like = b.shape();
-  c.set(0, reshaped(out, std::vector<int64_t>(like.begin(), like.end())));
+  c.set(0, reshape_to(out, like));
 }
 
 }  // namespace

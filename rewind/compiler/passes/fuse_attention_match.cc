@@ -5,8 +5,6 @@
 namespace rw {
 namespace {
 
-bool flag(const Node& n, const char* name) { return attr_as<bool>(*n.op, n.attrs, name); }
-
 bool spreads_to(const Shape& from, const Shape& to) {
   Shape both;
   return from.fully_known() && broadcast_shapes(from, to, &both) && both == to;

@@ -60,8 +60,6 @@ bool has_matmul(DType dtype) {
 }
 
 bool is_batch_matmul(const Node& n) { return n.op->name == "BatchMatMulV2" || n.op->name == "BatchMatMul"; }
-bool is_on(const Node& n, const char* name) { return attr_as<bool>(*n.op, n.attrs, name); }
-
 bool same_batch(const Shape& a, const Shape& b) {
   if (a.rank() != b.rank()) return false;
   for (int k = 0; k + 2 < a.rank(); ++k)
@@ -93,11 +91,11 @@ class Shaping {
     const ValueId b = copy[n.inputs[1]];
     const Shape& out = from_.value(n.outputs[0]).shape;
     const Shape as = to.value(a).shape;
-    if (!out.fully_known() || !as.fully_known() || to.value(b).shape.rank() != 2 || is_on(n, "adj_x") ||
+    if (!out.fully_known() || !as.fully_known() || to.value(b).shape.rank() != 2 || flag(n, "adj_x") ||
         as.rank() < 3)
       return -1;
     if (out.num_elements() == 0 || as.num_elements() == 0 || !has_matmul(to.value(a).dtype)) return -1;
-    return reshape_to(to, matmul(to, reshape_to(to, a, flattened(as)), b, false, is_on(n, "adj_y")), out);
+    return reshape_to(to, matmul(to, reshape_to(to, a, flattened(as)), b, false, flag(n, "adj_y")), out);
   }
 
   // "abc,cd->abd", and its gradients "abd,cd->abc" and "abd,abc->cd": the left axes of the result come from
@@ -146,7 +144,7 @@ class Shaping {
     if (!a.fully_known() || !b.fully_known() || !same_batch(a, b) || a.rank() < 3 || a.num_elements() == 0)
       return -1;
     if (b.num_elements() == 0 || !has_matmul(from_.value(product->inputs[0]).dtype)) return -1;
-    if (!is_on(*product, "adj_x") || is_on(*product, "adj_y") || is_on(n, "keep_dims")) return -1;
+    if (!flag(*product, "adj_x") || flag(*product, "adj_y") || flag(n, "keep_dims")) return -1;
     std::vector<bool> summed(size_t(a.rank()), false);
     for (int64_t i = 0; i < axes.known->shape.num_elements(); ++i) {
       const int axis = int(known_element(axes.known, i));
@@ -177,14 +175,14 @@ class Shaping {
                           const char* flag_b) {
     if (is_identity(to, copy[n.inputs[0]]) || is_identity(to, copy[n.inputs[1]]))
       return n.op->name == "MatMul"
-                 ? matmul(to, copy[n.inputs[0]], copy[n.inputs[1]], is_on(n, flag_a), is_on(n, flag_b))
+                 ? matmul(to, copy[n.inputs[0]], copy[n.inputs[1]], flag(n, flag_a), flag(n, flag_b))
                  : -1;
     const ValueId a = before_swap(to, copy[n.inputs[0]]);
     const ValueId b = before_swap(to, copy[n.inputs[1]]);
     if (a < 0 && b < 0) return -1;
     Attrs attrs = n.attrs;
-    if (a >= 0) attrs = attrs.with(flag_a, !is_on(n, flag_a));
-    if (b >= 0) attrs = attrs.with(flag_b, !is_on(n, flag_b));
+    if (a >= 0) attrs = attrs.with(flag_a, !flag(n, flag_a));
+    if (b >= 0) attrs = attrs.with(flag_b, !flag(n, flag_b));
     const std::vector<ValueId> inputs{a >= 0 ? a : copy[n.inputs[0]], b >= 0 ? b : copy[n.inputs[1]]};
     return to.node(to.add_node(*n.op, attrs, inputs)).outputs[0];
   }
