@@ -15,7 +15,7 @@ struct Measured {
 
 Measured first_steps(const BudgetSession& s) {
   Measured m;
-  rw::memory::reset_peak();
+  reset_peak();
   for (int i = 0; i < kCompared; ++i) m.losses.push_back(s.step());
   m.peak = rw::memory::stats().peak;
   return m;
@@ -32,10 +32,20 @@ double median(std::vector<double> list) {
   return list[list.size() / 2];
 }
 
+// The steps of a budget alone in their process: what is resident beside what is accounted for.
+void run_alone(const std::string& work, const MakeSession& make, const std::string& part) {
+  const auto colon = part.find(':');
+  rw::random::set_seed(1);
+  const BudgetSession session = make(rw::memory::stats().current + std::stoll(part.substr(colon + 1)));
+  const Measured run = first_steps(session);
+  say(work, "rewind", part.substr(0, colon) + " alone", {{"peak_MiB", double(run.peak) / kMiB}});
+}
+
 }  // namespace
 
 void run_in_budgets(const std::string& work, const MakeSession& make, const std::vector<int>& percents,
                     int repeats) {
+  if (asked_part()) return run_alone(work, make, asked_part());
   const int64_t held = rw::memory::stats().current;
   rw::random::set_seed(1);
   const BudgetSession free_session = make(0);
@@ -63,7 +73,8 @@ void run_in_budgets(const std::string& work, const MakeSession& make, const std:
         times.push_back(time_of(session));
         ratios.push_back(times.back() / free_us);
       }
-      say(work, "rewind", "budget_" + std::to_string(percent),
+      const std::string variant = "budget_" + std::to_string(percent);
+      say(work, "rewind", variant,
           {{"ms", median(times) / 1e3},
            {"extra_percent", 100 * (median(ratios) - 1)},
            {"base_MiB", double(base) / kMiB},
@@ -74,6 +85,7 @@ void run_in_budgets(const std::string& work, const MakeSession& make, const std:
            {"plan_s", plan_s},
            {"kept", run.peak <= budget ? 1.0 : 0.0},
            {"bit_equal", run.losses == free_run.losses ? 1.0 : 0.0}});
+      run_part(work, variant + ":" + std::to_string(budget - others));
     } catch (const rw::ResourceExhaustedError& e) {
       fprintf(stderr, "%s at %d%%: %s\n", work.c_str(), percent, e.what());
     }

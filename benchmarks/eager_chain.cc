@@ -1,10 +1,5 @@
 // A chain of 40,000 layers in eager mode: recomputed by marking its blocks, and by a memory budget alone. A
 // run in a process of its own each, so that the peak resident size is its own.
-#include <sys/resource.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
-#include <cstdlib>
 
 #include "benchmarks/workload.h"
 #include "rewind/rewind.h"
@@ -29,9 +24,8 @@ void run_chain(const std::string& variant, bool sine, bool marked, int64_t budge
   const Tensor z = sine ? rw::fill({kFloats}, 1e-4f) : rw::ones({kFloats}) + 1e-7;
   const auto marked_block = rw::checkpointable(block);
   if (budget > 0) rw::memory::set_budget("CPU:0", budget);
-  rw::memory::reset_peak();
-  rusage before{};
-  getrusage(RUSAGE_SELF, &before);
+  reset_peak();
+  const double start_rss_mib = peak_rss_mib();
   const double start = now_us();
   Tensor slope;
   {
@@ -44,9 +38,8 @@ void run_chain(const std::string& variant, bool sine, bool marked, int64_t budge
   }
   const double seconds = (now_us() - start) / 1e6;
   const rw::memory::Stats stats = rw::memory::stats();
-  std::vector<Figure> figures = {{"s", seconds},
-                                 {"peak_MiB", double(stats.peak) / 1048576},
-                                 {"start_rss_MiB", double(before.ru_maxrss) / 1024}};
+  std::vector<Figure> figures = {
+      {"s", seconds}, {"peak_MiB", double(stats.peak) / 1048576}, {"start_rss_MiB", start_rss_mib}};
   if (budget > 0)
     figures.push_back({"evaluations_per_op", 1 + double(stats.remade) / double(stats.remembered)});
   figures.push_back({"slope", double(slope.data<float>()[0])});
@@ -58,17 +51,9 @@ void chain_eager() {
     for (const int way : {0, 1}) {
       const std::string variant =
           std::string(sine ? "sin" : "plain") + (way == 0 ? ", checkpointable" : ", 64 MiB");
-      const char* asked = std::getenv("REWIND_BENCH_CHAIN");
-      if (asked && asked == variant) return run_chain(variant, sine, way == 0, way == 0 ? 0 : 64_MiB);
-      if (asked) continue;
-      fflush(stdout);
-      const pid_t child = fork();
-      if (child == 0) {
-        setenv("REWIND_BENCH_CHAIN", variant.c_str(), 1);
-        execl("/proc/self/exe", "rewind_bench", "chain_eager", nullptr);
-        _exit(1);
-      }
-      waitpid(child, nullptr, 0);
+      const char* asked = asked_part();
+      if (!asked) run_part("chain_eager", variant);
+      else if (asked == variant) return run_chain(variant, sine, way == 0, way == 0 ? 0 : 64_MiB);
     }
   }
 }

@@ -61,7 +61,7 @@ DeepFigures run_deep(int layers, int repeats) {
     for (int i = 0; i < layers; ++i) h = h + rw::sin(h * b) * c;
     return tape.gradient(rw::reduce_sum(h), std::vector<Tensor>{a, b, c});
   });
-  rw::memory::reset_peak();
+  reset_peak();
   const double start = now_us();
   f(x, y, z);
   const double first = now_us() - start;

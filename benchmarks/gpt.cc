@@ -120,8 +120,31 @@ MakeSession session(const Sizes& s) {
   };
 }
 
-// The largest batch that trains inside a budget, and what a sample then takes.
+double ms_a_sample(Sizes s, int64_t batch, int64_t budget) {
+  s.batch = batch;
+  const Session session(s);
+  const auto step = session.step(budget);
+  return median_us(1, 3, [&] { step(session.tokens, session.targets).item<float>(); }) / 1e3 / double(batch);
+}
+
+// The largest batch that trains inside a budget, and what a sample then takes, in a process of its own: it
+// tells what is resident beyond what the process began with.
 void largest_batch(const std::string& work, Sizes s, int64_t budget) {
+  if (asked_part()) {
+    const double start_mib = peak_rss_mib();
+    const int64_t batch = std::stoll(asked_part());
+    const double ms = ms_a_sample(s, batch, budget);
+    const double over_start_mib = peak_rss_mib() - start_mib;
+    const double peak_mib = double(rw::memory::stats().peak) / (1 << 20);
+    rw::memory::trim();
+    say(work, "rewind", "function",
+        {{"batch", double(batch)},
+         {"ms_a_sample", ms},
+         {"free_ms_a_sample", ms_a_sample(s, 4, 0)},
+         {"peak_MiB", peak_mib},
+         {"over_start_MiB", over_start_mib}});
+    return;
+  }
   const auto fits = [&](int64_t batch) {
     s.batch = batch;
     const Session session(s);
@@ -130,27 +153,11 @@ void largest_batch(const std::string& work, Sizes s, int64_t budget) {
       return true;
     } catch (const rw::ResourceExhaustedError&) { return false; }
   };
-  const auto ms_a_sample = [&](int64_t batch, int64_t bytes) {
-    s.batch = batch;
-    const Session session(s);
-    const auto step = session.step(bytes);
-    return median_us(1, 3, [&] { step(session.tokens, session.targets).item<float>(); }) / 1e3 /
-           double(batch);
-  };
-  const double free_ms = ms_a_sample(4, 0);
-  rw::memory::trim();
   int64_t most = 16;
   while (fits(2 * most)) most *= 2;
   for (int64_t step = most / 2; step >= std::max<int64_t>(1, most / 16); step /= 2)
     if (fits(most + step)) most += step;
-  rw::memory::trim();
-  rw::memory::reset_peak();
-  const double ms = ms_a_sample(most, budget);
-  say(work, "rewind", "function",
-      {{"batch", double(most)},
-       {"ms_a_sample", ms},
-       {"free_ms_a_sample", free_ms},
-       {"peak_MiB", double(rw::memory::stats().peak) / (1 << 20)}});
+  run_part(work, std::to_string(most));
 }
 
 constexpr Sizes kSmall{4, 256, 384, 6, 6, 256};

@@ -1,20 +1,56 @@
 // Rewind's benchmark binary: rewind_bench [WORK...]. Normally run by ./bench.
 #include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
+#include <cstdlib>
 
 #include "benchmarks/workload.h"
+#include "rewind/tensor/config.h"
 
 namespace bench {
+namespace {
+
+constexpr const char* kPart = "REWIND_BENCH_PART";
+int64_t g_most_accounted = 0;  // before the last reset
+
+int64_t most_accounted() { return std::max(g_most_accounted, rw::memory::stats().peak); }
+
+}  // namespace
+
+double peak_rss_mib() {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  return double(usage.ru_maxrss) / 1024;
+}
+
+void reset_peak() {
+  g_most_accounted = most_accounted();
+  rw::memory::reset_peak();
+}
+
+const char* asked_part() { return std::getenv(kPart); }
+
+void run_part(const std::string& work, const std::string& part) {
+  fflush(stdout);
+  const pid_t child = fork();
+  if (child == 0) {
+    setenv(kPart, part.c_str(), 1);
+    execl("/proc/self/exe", "rewind_bench", work.c_str(), nullptr);
+    _exit(1);
+  }
+  waitpid(child, nullptr, 0);
+}
 
 void say(const std::string& work, const std::string& peer, const std::string& variant,
          const std::vector<Figure>& figures) {
   printf("{\"work\": \"%s\", \"peer\": \"%s\"", work.c_str(), peer.c_str());
   if (!variant.empty()) printf(", \"variant\": \"%s\"", variant.c_str());
   for (const Figure& f : figures) printf(", \"%s\": %.6g", f.key.c_str(), f.value);
-  rusage usage{};
-  getrusage(RUSAGE_SELF, &usage);
-  printf(", \"peak_rss_MiB\": %.1f}\n", double(usage.ru_maxrss) / 1024);
+  printf(", \"peak_rss_MiB\": %.1f, \"accounted_MiB\": %.1f}\n", peak_rss_mib(),
+         double(most_accounted()) / (1 << 20));
   fflush(stdout);
 }
 

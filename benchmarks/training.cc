@@ -36,7 +36,7 @@ void report_training(const std::string& work, int warm, int repeats, const Adam&
   const double start = now_us();
   step();
   const double first_call_s = (now_us() - start) / 1e6;
-  rw::memory::reset_peak();
+  reset_peak();
   const double us = median_us(warm, repeats, step);
   const double peak = double(rw::memory::stats().peak - held_before);
   // Parameters, two moments, gradients.

@@ -27,13 +27,24 @@ inline double median_us(int warm, int repeats, const std::function<void()>& f) {
   return times[size_t(repeats / 2)];
 }
 
-// {"work": ..., "peer": ..., "variant": ..., key: value, ...}; an empty variant is left out.
+// {"work": ..., "peer": ..., "variant": ..., key: value, ...}; an empty variant is left out. Behind the
+// figures follow the process's peak resident size and the most that the library accounted for, both since its
+// start:
+//   peak_rss_MiB, accounted_MiB
 struct Figure {
   std::string key;
   double value;
 };
 void say(const std::string& work, const std::string& peer, const std::string& variant,
          const std::vector<Figure>& figures);
+
+double peak_rss_mib();
+// rw::memory::reset_peak() that accounted_MiB sees through.
+void reset_peak();
+// Runs one part of a workload in a process of its own, whose peak resident size is its own. The process runs
+// the workload again, which asks for the part.
+void run_part(const std::string& work, const std::string& part);
+const char* asked_part();  // nullptr: all of it
 
 struct Workload {
   std::string name;

@@ -12,7 +12,8 @@ if(CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
 endif()
 find_program(MOLD mold)
 if(MOLD)
-  add_link_options(-fuse-ld=mold)
+  # What runs once at the start lies together, so that it does not make the code around it resident.
+  add_link_options(-fuse-ld=mold -Wl,-z,keep-text-section-prefix)
 endif()
 
 # No fast-math anywhere, and no contraction: an op's bits do not depend on the code around it. Signed overflow

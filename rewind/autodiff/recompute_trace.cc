@@ -3,6 +3,7 @@
 #include <atomic>
 
 #include "rewind/autodiff/rule.h"
+#include "rewind/autodiff/stretch_derivative.h"
 #include "rewind/base/error.h"
 #include "rewind/graph/copy.h"
 
@@ -205,7 +206,9 @@ static void recompute_gradient(GradContext& g) {
     if (!sums[i]) sums[i] = &own[i];
   }
   const RegionScope region;
-  differentiate_block([&] { return run_body(*body, inputs, given); }, inputs, outputs, sums);
+  const auto run = [&](std::span<const Tensor> in) { return run_body(*body, in, {}); };
+  if (!given.empty() || !call_stretch_derivative(body, run, inputs, outputs, sums))
+    differentiate_block([&] { return run_body(*body, inputs, given); }, inputs, outputs, sums);
   for (size_t i = 0; i < num_arguments; ++i)
     if (sums[i] == &own[i]) g.set(first + int(i), own[i]);
 }

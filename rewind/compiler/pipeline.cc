@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <map>
 #ifdef __GLIBC__
 #include <malloc.h>
 #endif
@@ -34,7 +35,8 @@ Graph redraw_all(Graph g) { return redraw(std::move(g), {}, true); }
 Graph checkpoint_wished_loops(Graph g) { return checkpoint_loops(std::move(g), false); }
 Graph checkpoint_all_loops(Graph g) { return checkpoint_loops(std::move(g), true); }
 
-// Behind calls, shapes and a first prune, which take the traced graph as it is.
+// Behind calls, shapes and a first prune, which take the traced graph as it is. Bodies of repeated calls go
+// through those up to fuse by themselves.
 constexpr Pass kPasses[] = {
     {"checkpoint_loops", checkpoint_wished_loops, checkpoint_all_loops},
     {"redraw", redraw_regions, redraw_all},
@@ -47,6 +49,8 @@ constexpr Pass kPasses[] = {
     {"fuse_attention", fuse_attention},
     {"prune", prune_away},
     {"fuse", [](Graph g) { return fuse(g); }, nullptr, true},  // NOLINT: a pass takes its graph
+};
+constexpr Pass kLatePasses[] = {
     {"fuse_epilogues", [](Graph g) { return fuse_epilogues(g); }, nullptr, true},  // NOLINT
     {"tile_groups", tile_groups, nullptr, true},
     {"update_early", update_early},
@@ -94,6 +98,16 @@ void give_back_host_memory() {
 #endif
 }
 
+// Behind the calls and shapes: the first passes.
+Graph prepare(Graph graph, std::span<const Pass> passes, bool planned, const auto& stage) {
+  for (const Pass& pass : passes) {
+    if (pass.native && !loop::has_native_code()) continue;  // kernels one by one are faster then
+    const auto run = pass.run_in_budget && planned ? pass.run_in_budget : pass.run;
+    stage(pass.name, &graph, [&] { return run(std::move(graph)); });
+  }
+  return graph;
+}
+
 struct Optimised {
   Graph graph;
   std::shared_ptr<const MemoryReport> memory;
@@ -103,29 +117,54 @@ struct Optimised {
 Optimised optimise(const Graph& traced, std::span<const Shape> arguments, int64_t budget, bool report,
                    Dump& dump) {
   if (dump) dump.write("traced", traced.to_string(), 0, &traced);
-  Graph graph;
-  const Graph* now = &traced;
-  const auto stage = [&](const char* name, auto&& run) {
+  const auto stage = [&](const char* name, Graph* graph, auto&& run) {
     const auto start = Clock::now();
-    graph = run();
-    now = &graph;
+    *graph = run();
     const double ms = ms_since(start);
-    if (dump) dump.write(name, graph.to_string(), ms, &graph);
+    if (dump) dump.write(name, graph->to_string(), ms, graph);
 #ifndef NDEBUG
-    verify(graph);
+    verify(*graph);
 #endif
   };
+  const bool planned = report || budget > 0;
+  const bool shapes = needs_shapes(traced, arguments);
+  Graph graph;
+  const Graph* now = &traced;
+  // The planner looks at single nodes.
+  std::set<const FunctionBody*> repeated;
+  if (!planned && !shapes) repeated = repeated_bodies(traced);
   // Calls first: what a body leaves open may be known at the call.
-  const bool calls = has_calls(traced);
-  if (calls) stage("inline_calls", [&] { return inline_calls(*now); });
-  if (calls || needs_shapes(traced, arguments))
-    stage("specialise", [&] { return specialise(*now, arguments); });
-  stage("prune", [&] { return prune(*now); });
-  for (const Pass& pass : kPasses) {
-    if (pass.native && !loop::has_native_code()) continue;  // kernels one by one are faster then
-    const bool planned = pass.run_in_budget && (report || budget > 0);
-    stage(pass.name, [&] { return (planned ? pass.run_in_budget : pass.run)(std::move(graph)); });
+  const bool calls = has_calls_but(traced, repeated);
+  if (calls) {
+    stage("inline_calls", &graph, [&] {
+      return inline_calls(*now, [&](const Node& n) {
+        const std::shared_ptr<const Graph> body = graph_attr(n, "f");
+        return repeated.contains(body.get()) ? nullptr : body;
+      });
+    });
+    now = &graph;
   }
+  if (calls || shapes) {
+    stage("specialise", &graph, [&] { return specialise(*now, arguments); });
+    now = &graph;
+  }
+  stage("prune", &graph, [&] { return prune(*now); });
+  graph = prepare(std::move(graph), kPasses, planned, stage);
+  if (!repeated.empty()) {
+    std::map<const Graph*, std::shared_ptr<const Graph>> done;
+    const auto quietly = [](const char*, Graph* g, auto&& run) { *g = run(); };
+    stage("inline_repeated", &graph, [&] {
+      return inline_calls(graph, [&](const Node& n) {
+        const std::shared_ptr<const Graph> body = graph_attr(n, "f");
+        std::shared_ptr<const Graph>& made = done[body.get()];
+        if (!made)
+          made = std::make_shared<const Graph>(
+              prepare(prune(has_calls(*body) ? inline_calls(*body) : *body), kPasses, planned, quietly));
+        return made;
+      });
+    });
+  }
+  graph = prepare(std::move(graph), kLatePasses, planned, stage);
   if (!report && budget == 0) return {std::move(graph), nullptr};
   const auto start = Clock::now();
   std::shared_ptr<const MemoryReport> memory = keep_budget(&graph, budget);

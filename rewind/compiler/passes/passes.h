@@ -2,6 +2,8 @@
 // bit. Those that take a graph by value give the very same one back where there is nothing to do.
 #pragma once
 
+#include <functional>
+#include <set>
 #include <span>
 
 #include "rewind/graph/graph.h"
@@ -13,6 +15,14 @@ Graph specialise(const Graph& graph, std::span<const Shape> arguments);
 // Bodies of calls in place of the calls, also inside of branches and loops.
 Graph inline_calls(const Graph& graph);
 bool has_calls(const Graph& graph);
+// The same with other bodies; a call for which there is none stays.
+using CalledBody = std::function<std::shared_ptr<const Graph>(const Node& call)>;
+Graph inline_calls(const Graph& graph, const CalledBody& body_of);
+// What several calls of this graph call, each in a region, so that nothing of one call joins another's: their
+// bodies can go through the passes once, and into the graph then.
+std::set<const FunctionBody*> repeated_bodies(const Graph& graph);
+// Whether there are calls of others.
+bool has_calls_but(const Graph& graph, const std::set<const FunctionBody*>& some);
 // Only what an output or an effect needs.
 Graph prune(const Graph& graph);
 Graph prune_away(Graph graph);
