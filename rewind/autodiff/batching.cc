@@ -1,16 +1,20 @@
 #include "rewind/autodiff/batching.h"
 
 #include <algorithm>
+#include <atomic>
 #include <mutex>
+#include <utility>
 
 #include "rewind/autodiff/batching_scope.h"
 #include "rewind/autodiff/grad_ops.h"
 #include "rewind/base/error.h"
+#include "rewind/graph/bodies.h"
 #include "rewind/op/families.h"
 #include "rewind/op/table.h"
 #include "rewind/tensor/apply.h"
 #include "rewind/tensor/tensor_impl.h"
 #include "rewind/tensor/thread_state.h"
+#include "rewind/tensor/trace.h"
 
 namespace rw {
 
@@ -22,7 +26,11 @@ namespace {
 
 struct Rule {
   BatchRule run;
+  bool draws = false;
 };
+
+// Of the batches around this point, by level; those below the thread's depth are known.
+thread_local std::vector<const Size*> t_batches;
 
 const Rule* find_rule(const Op& op) {
   static std::once_flag once;
@@ -32,6 +40,19 @@ const Rule* find_rule(const Op& op) {
 #undef RW_REGISTER
   });
   return static_cast<const Rule*>(op.rule(RuleSlot::kBatching));
+}
+
+// In a trace, calls for so many elements stand one after the other; more become a loop.
+constexpr int64_t kUnrolled = 16;
+std::atomic<void (*)(BatchContext&)> g_batch_loop{nullptr};
+
+// A loop of the graph takes rows of numbers, not of handles.
+bool loops_over(const BatchContext& ctx) {
+  for (int i = 0; i < ctx.num_inputs(); ++i)
+    if (ctx.batched(i) &&
+        (ctx.input(i).dtype() == DType::kVariant || ctx.input(i).dtype() == DType::kResource))
+      return false;
+  return true;
 }
 
 Tensor row_of(const Tensor& t, int64_t i) {
@@ -49,30 +70,54 @@ void run_elementwise(BatchContext& ctx) {
   ctx.set_all(rw::apply(ctx.op(), inputs, ctx.attrs()));
 }
 
+// Whether random numbers are drawn, by the op or in its bodies.
+bool draws(const Op& op, const Attrs& attrs) {
+  const Rule* rule = find_rule(op);
+  bool any = rule && rule->draws;
+  for_each_body(attrs, [&](const BodyRef& body) {
+    any = any || any_node(graph_of(*body), [](const Node& n) {
+            const Rule* r = n.op->stateful ? find_rule(*n.op) : nullptr;
+            return r && r->draws;
+          });
+  });
+  return any;
+}
+
 Tensors run_batched(const Op& op, TensorPointers pointers, const Attrs& attrs, int level) {
   std::vector<Tensor> inputs;
   std::vector<bool> batched;
-  int64_t batch_size = 0;
+  bool any = false;
   DTypeVector types;
   for (const Tensor* t : pointers) {
     const bool is = is_batched_at(*t, level);
     inputs.push_back(is ? t->impl()->inner : *t);
     batched.push_back(is);
     types.push_back(t->impl()->dtype);
-    if (is && batch_size <= 0) batch_size = inputs.back().dim(0);
+    any |= is;
   }
+  const DepthScope below(level - 1);
+  // What will be repeated draws once, whatever depth it is repeated at.
+  if (!any && (thread_state().effects || !draws(op, attrs))) return apply(op, inputs, attrs);
   DTypeVector output_types;
   check_call(op, types.data(), types.size(), attrs, &output_types);
-  BatchContext ctx(op, attrs, std::move(inputs), std::move(batched), batch_size, output_types.size());
-  {
-    const DepthScope below(level - 1);
-    if (const Rule* rule = find_rule(op)) rule->run(ctx);
-    else if (op.elementwise) run_elementwise(ctx);
-    else batch_by_loop(ctx);
-  }
+  const Size& batch = *t_batches[size_t(level) - 1];
+  BatchContext ctx(op, attrs, std::move(inputs), std::move(batched), batch, output_types.size());
+  if (const Rule* rule = find_rule(op)) rule->run(ctx);
+  else if (op.elementwise) run_elementwise(ctx);
+  else batch_by_loop(ctx);
   Tensors outputs;
-  for (const Tensor& t : ctx.outputs()) {
-    RW_CHECK(t.defined() && t.rank() >= 1 && (t.dim(0) == batch_size || t.dim(0) < 0 || batch_size < 0));
+  for (size_t i = 0; i < ctx.outputs().size(); ++i) {
+    const Tensor& t = ctx.outputs()[i];
+    RW_CHECK(t.defined());
+    if (ctx.same(i)) {
+      outputs.push_back(t);
+      continue;
+    }
+    if (!t.shape().has_rank())
+      fail_unimplemented(op.tag,
+                         "arguments that differ within a vectorized_map leave the rank of the result open; "
+                         "outside of a function it is known");
+    RW_CHECK(t.rank() >= 1 && (t.dim(0) == batch.number() || t.dim(0) < 0 || !batch.known()));
     outputs.push_back(make_batched(t, level));
   }
   return outputs;
@@ -84,7 +129,15 @@ DepthScope::DepthScope(int depth) : outer_(thread_state().depth) {
   set_batch_hook(run_batched);
   thread_state().depth = depth;
 }
-DepthScope::~DepthScope() { thread_state().depth = outer_; }
+DepthScope::DepthScope(int depth, const Size& batch) : DepthScope(depth) {
+  entered_ = depth;
+  if (t_batches.size() < size_t(depth)) t_batches.resize(size_t(depth));
+  outer_batch_ = std::exchange(t_batches[size_t(depth) - 1], &batch);
+}
+DepthScope::~DepthScope() {
+  thread_state().depth = outer_;
+  if (entered_ > 0) t_batches[size_t(entered_) - 1] = outer_batch_;
+}
 
 bool is_batched_at(const Tensor& t, int level) {
   return t.impl()->kind == TensorKind::kBatched && t.impl()->level == level;
@@ -112,13 +165,6 @@ Tensor repeat_in_front(const Tensor& t, const Size& count) {
   return broadcast_sizes(t, sizes);
 }
 
-Size BatchContext::batch() const {
-  if (batch_size_ >= 0) return batch_size_;
-  for (size_t i = 0; i < inputs_.size(); ++i)
-    if (batched_[i]) return sizes_of(inputs_[i])[0];
-  return batch_size_;
-}
-
 Tensor BatchContext::with_batch(int i) const {
   return batched(i) ? input(i) : repeat_in_front(input(i), batch());
 }
@@ -131,8 +177,13 @@ Tensor BatchContext::aligned(int i, int rank) const {
   return reshape_sizes(t, sizes);
 }
 
+void set_batch_loop(void (*loop)(BatchContext& ctx)) { g_batch_loop.store(loop, std::memory_order_release); }
+
 // Right for every op: one call per element, results stacked.
 void batch_by_loop(BatchContext& ctx) {
+  const bool few = ctx.batch_size() > 0 && (ctx.batch_size() <= kUnrolled || !current_trace());
+  const auto loop = g_batch_loop.load(std::memory_order_acquire);
+  if (!few && loop && loops_over(ctx)) return loop(ctx);
   if (ctx.batch_size() == 0)
     fail_unimplemented(ctx.op().tag,
                        "vectorized_map over no elements needs a batching rule, and there is none");
@@ -155,6 +206,10 @@ void batch_by_loop(BatchContext& ctx) {
 void register_batching(std::string_view op, BatchRule rule) {
   find_op(op).rules[size_t(RuleSlot::kBatching)].store(new Rule{std::move(rule)}, std::memory_order_release);
 }
+void register_draw_batching(std::string_view op, BatchRule rule) {
+  find_op(op).rules[size_t(RuleSlot::kBatching)].store(new Rule{std::move(rule), true},
+                                                       std::memory_order_release);
+}
 
 bool has_batching(const Op& op) { return op.elementwise || find_rule(op) != nullptr; }
 
@@ -170,10 +225,13 @@ std::vector<Tensor> vectorized_map(const std::function<std::vector<Tensor>(const
   }
   const int level = thread_state().depth + 1;
   if (level > 200) fail_invalid("vectorized_map", "more than 200 calls are nested");
-  const Size batch_size = sizes_of(elements[0])[0];
+  // A size that a trace leaves open is the first one's.
+  Size batch_size = sizes_of(elements[0])[0];
+  for (const Tensor& t : elements)
+    if (!batch_size.known() && t.dim(0) >= 0) batch_size = t.dim(0);
   std::vector<Tensor> results;
   {
-    const DepthScope inside(level);
+    const DepthScope inside(level, batch_size);
     std::vector<Tensor> batched;
     for (const Tensor& t : elements) batched.push_back(make_batched(t, level));
     results = f(batched);

@@ -15,13 +15,14 @@ namespace rw {
 class BatchContext {
  public:
   BatchContext(const Op& op, const Attrs& attrs, std::vector<Tensor> inputs, std::vector<bool> batched,
-               int64_t batch_size, size_t num_outputs)
+               Size batch, size_t num_outputs)
       : op_(op),
         attrs_(attrs),
         inputs_(std::move(inputs)),
         batched_(std::move(batched)),
-        batch_size_(batch_size),
-        outputs_(num_outputs) {}
+        batch_(std::move(batch)),
+        outputs_(num_outputs),
+        same_(num_outputs) {}
 
   const Op& op() const { return op_; }
   const Attrs& attrs() const { return attrs_; }
@@ -29,8 +30,8 @@ class BatchContext {
   T attr(std::string_view name) const {
     return attr_as<T>(op_, attrs_, name);
   }
-  int64_t batch_size() const { return batch_size_; }  // -1: open, in a trace
-  Size batch() const;
+  const Size& batch() const { return batch_; }
+  int64_t batch_size() const { return batch_.number(); }  // -1: open, in a trace
   int num_inputs() const { return int(inputs_.size()); }
   int num_outputs() const { return int(outputs_.size()); }
   bool batched(int i) const { return batched_[size_t(i)]; }
@@ -46,20 +47,27 @@ class BatchContext {
 
   // Output i, with the batch as axis 0.
   void set(int i, Tensor output) { outputs_[size_t(i)] = std::move(output); }
+  // Output i where it is the same for all elements, without the batch.
+  void set_same(int i, Tensor output) {
+    set(i, std::move(output));
+    same_[size_t(i)] = true;
+  }
   // All outputs at once, from an op applied to batched tensors.
   template <class List>
   void set_all(const List& list) {
     for (size_t i = 0; i < outputs_.size(); ++i) outputs_[i] = list[i];
   }
   const std::vector<Tensor>& outputs() const { return outputs_; }
+  bool same(size_t i) const { return same_[i]; }
 
  private:
   const Op& op_;
   const Attrs& attrs_;
   std::vector<Tensor> inputs_;
   std::vector<bool> batched_;
-  int64_t batch_size_;
+  Size batch_;
   std::vector<Tensor> outputs_;
+  std::vector<bool> same_;
 };
 
 using BatchRule = std::function<void(BatchContext&)>;
@@ -67,6 +75,8 @@ using BatchRule = std::function<void(BatchContext&)>;
 // Elementwise ops need no rule. An op without one runs once per element of the batch, which is right and
 // slow.
 void register_batching(std::string_view op, BatchRule rule);
+// A rule that also runs where no input depends on the batch: random numbers differ from element to element.
+void register_draw_batching(std::string_view op, BatchRule rule);
 bool has_batching(const Op& op);
 // The slow way, for a rule whose case it does not cover: one call per element of the batch.
 void batch_by_loop(BatchContext& ctx);

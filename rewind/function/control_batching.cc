@@ -3,9 +3,9 @@
 // is done, with finished ones held fast.
 #include "rewind/autodiff/batching.h"
 #include "rewind/autodiff/batching_scope.h"
-#include "rewind/autodiff/grad_ops.h"
 #include "rewind/function/branches.h"
 #include "rewind/function/control_rules.h"
+#include "rewind/function/functional.h"
 #include "rewind/function/staging.h"
 #include "rewind/tensor/ops/reduce.h"
 #include "rewind/tensor/ops/unary.h"
@@ -15,13 +15,19 @@ namespace {
 
 using Flags = std::vector<bool>;
 
+// Whether bodies may also run for elements that do not take them.
+bool harmless(const BatchContext& ctx) {
+  const Effects e = effects_of(ctx.op(), ctx.attrs());
+  return !e.writes && !e.other;
+}
+
 bool selectable(DType dtype) { return dtype != DType::kVariant && dtype != DType::kResource; }
 
 // condition ? a : b for each element; the condition has shape (batch).
 Tensor select(const Tensor& condition, const Tensor& a, const Tensor& b) {
-  Shape shape = condition.shape();
-  while (shape.rank() < a.rank()) shape.append(1);
-  const Tensor wide = shape.rank() == condition.rank() ? condition : reshape_to(condition, shape);
+  Sizes sizes = sizes_of(condition);
+  while (int(sizes.size()) < a.rank()) sizes.emplace_back(1);
+  const Tensor wide = reshape_sizes(condition, sizes);
   return apply_one(RW_OP("SelectV2"), {&wide, &a, &b});
 }
 
@@ -43,10 +49,10 @@ std::vector<Tensor> batch_arguments(Trace& trace, const Graph& g, const Flags& f
 // Runs a graph on tensors whose flagged ones have the batch in front; gives the results, and which of them
 // have it.
 std::vector<Tensor> run_on_batch(const Graph& g, const std::vector<Tensor>& inputs, const Flags& flags,
-                                 Flags* batched) {
+                                 const Size& batch, Flags* batched) {
   std::vector<Tensor> results;
   {
-    const DepthScope inside(1);
+    const DepthScope inside(1, batch);
     std::vector<Tensor> in;
     for (size_t i = 0; i < inputs.size(); ++i)
       in.push_back(flags[i] ? make_batched(inputs[i], 1) : inputs[i]);
@@ -61,15 +67,15 @@ std::vector<Tensor> run_on_batch(const Graph& g, const std::vector<Tensor>& inpu
 }
 
 // The graph on a batch, as a graph; results all with the batch in front.
-Ref<Trace> on_batch(const Graph& g, const Flags& flags, int64_t batch_size) {
+Ref<Trace> on_batch(const Graph& g, const Flags& flags, const Size& batch) {
   const Ref<Trace> trace = new_body("batch");
   trace->graph().name = g.name + "_batch";
   const TraceScope scope(*trace);
   Flags batched;
   std::vector<Tensor> results =
-      run_on_batch(g, batch_arguments(*trace, g, flags, batch_size), flags, &batched);
+      run_on_batch(g, batch_arguments(*trace, g, flags, batch.number()), flags, batch, &batched);
   for (size_t i = 0; i < results.size(); ++i)
-    if (!batched[i]) results[i] = repeat_in_front(results[i], batch_size);
+    if (!batched[i]) results[i] = repeat_in_front(results[i], batch);
   trace->finish(results);
   return trace;
 }
@@ -86,12 +92,12 @@ void batch_branches(BatchContext& ctx) {
   }
   const bool choice_differs = !call && ctx.batched(0);
   if (choice_differs) {
-    bool can = !effects_of(ctx.op(), ctx.attrs()).any();
+    bool can = harmless(ctx);
     for (const DType t : bodies[0]->output_types()) can &= selectable(t);
     if (!can) return batch_by_loop(ctx);
   }
   std::vector<Ref<Trace>> traces;
-  for (const BodyRef& b : bodies) traces.push_back(on_batch(graph_of(*b), flags, ctx.batch_size()));
+  for (const BodyRef& b : bodies) traces.push_back(on_batch(graph_of(*b), flags, ctx.batch()));
   const std::vector<Tensor> captures = share_captures(traces);
   inputs.insert(inputs.end(), captures.begin(), captures.end());
   if (!choice_differs) {
@@ -104,7 +110,7 @@ void batch_branches(BatchContext& ctx) {
   }
   std::vector<std::vector<Tensor>> results;
   for (const Ref<Trace>& t : traces) results.push_back(replay(*t->graph_ref(), inputs));
-  const Tensor choice = reshape_to(ctx.input(0), Shape{ctx.batch_size()});
+  const Tensor choice = reshape_sizes(ctx.input(0), {ctx.batch()});
   for (int i = 0; i < ctx.num_outputs(); ++i) {
     // An index outside means the last branch; a predicate of 1 the first of two.
     Tensor out = results.back()[size_t(i)];
@@ -125,7 +131,7 @@ class BatchedLoop {
       : ctx_(ctx),
         cond_(graph_ref(ctx.attr<BodyRef>("cond"))),
         body_(graph_ref(ctx.attr<BodyRef>("body"))),
-        size_(ctx.batch_size()) {
+        batch_(ctx.batch()) {
     for (int i = 0; i < ctx.num_inputs(); ++i) flags_.push_back(ctx.batched(i));
     find_flags();
     ends_differ_ = condition_is_batched();
@@ -141,7 +147,7 @@ class BatchedLoop {
     for (size_t i = 0; i < flags_.size(); ++i)
       if (body_->outputs[i] != body_->arguments[i] && !selectable(body_->value(body_->arguments[i]).dtype))
         return false;
-    return !effects_of(ctx_.op(), ctx_.attrs()).any();
+    return harmless(ctx_);
   }
 
   void run() {
@@ -151,7 +157,7 @@ class BatchedLoop {
     for (int i = 0; i < ctx_.num_inputs(); ++i) {
       inputs.push_back(flags_[size_t(i)] ? ctx_.with_batch(i) : ctx_.input(i));
       if (!shapes.empty() && flags_[size_t(i)] && shapes[size_t(i)].has_rank())
-        shapes[size_t(i)].insert(0, size_);
+        shapes[size_t(i)].insert(0, batch_.number());
     }
     const std::vector<Tensor> captures = share_captures(traces);
     Graph& g = traces[1]->graph();
@@ -167,7 +173,7 @@ class BatchedLoop {
                             .with("output_shapes", shapes);
     const Tensors results = rw::apply(control_row(ctx_.op(), attrs), inputs, attrs);
     for (int i = 0; i < ctx_.num_outputs(); ++i)
-      ctx_.set(i, flags_[size_t(i)] ? results[size_t(i)] : repeat_in_front(results[size_t(i)], size_));
+      ctx_.set(i, flags_[size_t(i)] ? results[size_t(i)] : repeat_in_front(results[size_t(i)], batch_));
   }
 
  private:
@@ -178,7 +184,8 @@ class BatchedLoop {
       const Ref<Trace> trace = new_body("batch");
       const TraceScope scope(*trace);
       Flags batched;
-      run_on_batch(*body_, batch_arguments(*trace, *body_, flags_, size_), flags_, &batched);
+      run_on_batch(*body_, batch_arguments(*trace, *body_, flags_, batch_.number()), flags_, batch_,
+                   &batched);
       for (size_t i = 0; i < flags_.size(); ++i)
         if (batched[i] && !flags_[i]) flags_[i] = changed = true;
     }
@@ -187,24 +194,24 @@ class BatchedLoop {
     const Ref<Trace> trace = new_body("batch");
     const TraceScope scope(*trace);
     Flags batched;
-    run_on_batch(*cond_, batch_arguments(*trace, *cond_, flags_, size_), flags_, &batched);
+    run_on_batch(*cond_, batch_arguments(*trace, *cond_, flags_, batch_.number()), flags_, batch_, &batched);
     return batched[0];
   }
 
   // Of a loop whose elements end at different steps: which go on, bool (batch).
   Tensor going(const std::vector<Tensor>& state) const {
     Flags batched;
-    const Tensor more = run_on_batch(*cond_, state, flags_, &batched)[0];
-    return reshape_to(cast(more, DType::kBool), Shape{size_});
+    const Tensor more = run_on_batch(*cond_, state, flags_, batch_, &batched)[0];
+    return reshape_sizes(cast(more, DType::kBool), {batch_});
   }
   Ref<Trace> trace_cond() const {
     const Ref<Trace> trace = new_body("batch");
     trace->graph().name = cond_->name + "_batch";
     const TraceScope scope(*trace);
-    const std::vector<Tensor> state = batch_arguments(*trace, *cond_, flags_, size_);
+    const std::vector<Tensor> state = batch_arguments(*trace, *cond_, flags_, batch_.number());
     Flags batched;
     const Tensor more =
-        ends_differ_ ? reduce_any(going(state)) : run_on_batch(*cond_, state, flags_, &batched)[0];
+        ends_differ_ ? reduce_any(going(state)) : run_on_batch(*cond_, state, flags_, batch_, &batched)[0];
     trace->finish({&more, 1});
     return trace;
   }
@@ -212,13 +219,13 @@ class BatchedLoop {
     const Ref<Trace> trace = new_body("batch");
     trace->graph().name = body_->name + "_batch";
     const TraceScope scope(*trace);
-    const std::vector<Tensor> state = batch_arguments(*trace, *body_, flags_, size_);
+    const std::vector<Tensor> state = batch_arguments(*trace, *body_, flags_, batch_.number());
     const Tensor more = ends_differ_ ? going(state) : Tensor();
     Flags batched;
-    std::vector<Tensor> next = run_on_batch(*body_, state, flags_, &batched);
+    std::vector<Tensor> next = run_on_batch(*body_, state, flags_, batch_, &batched);
     for (size_t i = 0; i < next.size(); ++i) {
       if (!flags_[i]) continue;
-      if (!batched[i]) next[i] = repeat_in_front(next[i], size_);
+      if (!batched[i]) next[i] = repeat_in_front(next[i], batch_);
       if (ends_differ_ && body_->outputs[i] != body_->arguments[i]) next[i] = select(more, next[i], state[i]);
     }
     trace->finish(next);
@@ -227,7 +234,7 @@ class BatchedLoop {
 
   BatchContext& ctx_;
   const std::shared_ptr<const Graph> cond_, body_;
-  const int64_t size_;
+  const Size& batch_;
   Flags flags_;  // loop variables with the batch in front
   bool ends_differ_ = false;
 };
@@ -238,9 +245,34 @@ void batch_while(BatchContext& ctx) {
   else batch_by_loop(ctx);
 }
 
+// An op without a rule, once for each element.
+void loop_over_batch(BatchContext& ctx) {
+  DTypeVector types;
+  DTypeVector results;
+  std::vector<Tensor> elements;
+  for (int i = 0; i < ctx.num_inputs(); ++i) {
+    types.push_back(ctx.input(i).dtype());
+    if (ctx.batched(i)) elements.push_back(ctx.input(i));
+  }
+  if (elements.empty()) elements.push_back(numbers_below(ctx.batch()));
+  check_call(ctx.op(), types.data(), types.size(), ctx.attrs(), &results);
+  MapFnOptions options;
+  for (const DType t : results) options.fn_output_signature.push_back({Shape::unknown_rank(), t});
+  const auto one = [&](const std::vector<Tensor>& element) {
+    std::vector<Tensor> inputs;
+    size_t next = 0;
+    for (int i = 0; i < ctx.num_inputs(); ++i)
+      inputs.push_back(ctx.batched(i) ? element[next++] : ctx.input(i));
+    const Tensors out = rw::apply(ctx.op(), inputs, ctx.attrs());
+    return std::vector<Tensor>(out.begin(), out.end());
+  };
+  ctx.set_all(map_fn(one, elements, options));
+}
+
 }  // namespace
 
 void register_control_flow_batching() {
+  set_batch_loop(loop_over_batch);
   for (const char* op :
        {"If", "StatelessIf", "Case", "StatelessCase", "PartitionedCall", "StatefulPartitionedCall"})
     register_batching(op, batch_branches);

@@ -62,12 +62,13 @@ bool any_batched(TensorPointers inputs, int level) {
 }
 
 // At depth d the recorders of that depth hear the op as it is; then a batched op goes one level down through
-// its batching rule, any other as it is.
+// its batching rule, any other as it is. Ops with effects ask for the rule in any case: draws are batched by
+// it.
 Tensors apply_at(const Op& op, TensorPointers inputs, const Attrs& attrs, int depth) {
   Tensors outputs;
   if (depth == 0) {
     outputs = run(op, inputs, attrs);
-  } else if (any_batched(inputs, depth)) {
+  } else if (op.stateful || any_batched(inputs, depth)) {
     const BatchHook hook = g_batch_hook.load(std::memory_order_acquire);
     RW_CHECK(hook != nullptr);
     outputs = hook(op, inputs, attrs, depth);
