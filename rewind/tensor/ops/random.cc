@@ -20,10 +20,14 @@ Tensor draw(const Op& keyed, std::string_view stateful, const ShapeArgument& sha
             const Range&... range) {
   const OpSeeds seeds = next_op_seeds(seed);
   const Tensor dims = shape.tensor();
-  if (current_trace()) {  // the graph draws, every time that it runs
+  // The graph draws, every time that it runs; a batch draws for all its elements.
+  const ThreadState& state = thread_state();
+  if (state.trace || (state.depth > 0 && !state.effects)) {
     Attrs attrs = seed_attrs(seeds);
     if (sizeof...(range) == 0) attrs = attrs.with("dtype", dtype);
-    return apply_one(find_op(stateful), {&dims, &range...}, attrs);
+    Tensor result = apply_one(find_op(stateful), {&dims, &range...}, attrs);
+    if (seeds.once && !state.trace) forget_random(stateful, dtype, seeds.seed, seeds.seed2);
+    return result;
   }
   uint64_t count = 1;
   for (const int64_t d : known_ints(dims)) count *= uint64_t(d);
