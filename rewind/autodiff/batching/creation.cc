@@ -1,33 +1,45 @@
 // Batching of the creation ops.
 #include "rewind/autodiff/batching.h"
-#include "rewind/autodiff/grad_ops.h"
-#include "rewind/base/error.h"
 #include "rewind/tensor/apply.h"
+#include "rewind/tensor/ops/binary.h"
+#include "rewind/tensor/ops/unary.h"
+#include "rewind/tensor/sizes.h"
 
 namespace rw {
 namespace {
 
 void like(BatchContext& c) { c.set(0, apply_one(c.op(), {&c.input(0)})); }
 
-// The sizes are one for all elements: they lie in host memory.
 void fill(BatchContext& c) {
-  if (c.batched(0)) fail_unimplemented("fill", "sizes must be the same for all elements of vectorized_map");
-  Shape shape;
   const Tensor& dims = c.input(0);
-  for (int64_t i = 0; i < dims.size(); ++i)
-    shape.append(dims.dtype() == DType::kInt64 ? dims.data<int64_t>()[size_t(i)]
-                                               : dims.data<int32_t>()[size_t(i)]);
-  Shape ones{c.batch_size()};
-  for (int i = 0; i < shape.rank(); ++i) ones.append(1);
-  shape.insert(0, c.batch_size());
-  const Tensor value = reshape_to(c.with_batch(1), ones);
-  const Tensor all = constant(shape.begin(), Shape{shape.rank()});
-  c.set(0, apply_one(RW_OP("BroadcastTo"), {&value, &all}));
+  if (c.batched(0) || dims.dim(0) < 0) return batch_by_loop(c);
+  Sizes column{c.batch()};
+  Sizes all{c.batch()};
+  for (int64_t i = 0; i < dims.dim(0); ++i) {
+    column.emplace_back(1);
+    all.push_back(element_of(dims, i));
+  }
+  c.set(0, broadcast_sizes(reshape_sizes(c.with_batch(1), column), all));
+}
+
+// In equal steps from start, and the last number is stop: the kernel's own arithmetic, which is in float for
+// the short types.
+void linspace_rule(BatchContext& c) {
+  if (c.batched(2)) return batch_by_loop(c);
+  const DType dtype = c.input(0).dtype();
+  const DType wide = dtype == DType::kFloat64 ? dtype : DType::kFloat32;
+  const auto column = [&](int i) { return reshape_sizes(cast(c.with_batch(i), wide), {c.batch(), 1}); };
+  const Tensor start = column(0);
+  const Tensor stop = column(1);
+  const Size count(c.input(2));
+  const Tensor places = numbers_below(count);
+  const Tensor steps = maximum((count - 1).tensor(), 1);
+  const Tensor way = start + (stop - start) / cast(steps, wide) * cast(places, wide);
+  c.set(0, cast(where(equal(places, steps), stop, way), dtype));
 }
 
 void one_hot(BatchContext& c) {
-  if (c.batched(1))
-    fail_unimplemented("one_hot", "depth must be the same for all elements of vectorized_map");
+  if (c.batched(1)) return batch_by_loop(c);
   const auto axis = c.attr<int64_t>("axis");
   const Attrs attrs{{"axis", axis < 0 ? axis : axis + 1}};
   const Tensor indices = c.with_batch(0);
@@ -50,6 +62,7 @@ void register_creation_batching() {
   register_batching("ZerosLike", like);
   register_batching("Fill", fill);
   register_batching("OneHot", one_hot);
+  register_batching("LinSpace", linspace_rule);
 }
 
 }  // namespace rw

@@ -2,7 +2,6 @@
 #include <algorithm>
 
 #include "rewind/autodiff/batching.h"
-#include "rewind/autodiff/grad_ops.h"
 #include "rewind/tensor/apply.h"
 
 namespace rw {
@@ -22,8 +21,7 @@ void leading(BatchContext& c, int count) {
       continue;
     }
     // A scalar that stands for vectors nobody asked for.
-    const Tensor dims = constant(std::vector<int64_t>{c.batch_size()});
-    c.set(i, apply_one(RW_OP("Fill"), {&dims, &out[size_t(i)]}));
+    c.set(i, fill_sizes({c.batch()}, out[size_t(i)]));
   }
 }
 
@@ -36,24 +34,20 @@ void triangular_solve(BatchContext& c) {
 
 // Diagonals of tensors are those of matrices with the axes merged.
 void diag(BatchContext& c) {
-  const Shape& s = c.input(0).shape();
-  const Tensor flat = reshape_to(c.input(0), {s[0], c.input(0).size() / std::max<int64_t>(1, s[0])});
-  Shape out = s;
-  for (int i = 1; i < s.rank(); ++i) out.append(s[i]);
-  c.set(0, reshape_to(apply_one(RW_OP("MatrixDiag"), {&flat}), out));
+  const Sizes sizes = sizes_of(c.input(0));
+  const Tensor flat = reshape_sizes(c.input(0), {sizes[0], product(sizes, 1, sizes.size())});
+  Sizes out = sizes;
+  out.insert(out.end(), sizes.begin() + 1, sizes.end());
+  c.set(0, reshape_sizes(apply_one(RW_OP("MatrixDiag"), {&flat}), out));
 }
 
 void diag_part(BatchContext& c) {
-  const Shape& s = c.input(0).shape();
-  const int half = (s.rank() - 1) / 2;
-  Shape out{s[0]};
-  int64_t n = 1;
-  for (int i = 1; i <= half; ++i) {
-    out.append(s[i]);
-    n *= s[i];
-  }
-  const Tensor flat = reshape_to(c.input(0), {s[0], n, n});
-  c.set(0, reshape_to(apply_one(RW_OP("MatrixDiagPart"), {&flat}), out));
+  const Sizes sizes = sizes_of(c.input(0));
+  const size_t half = (sizes.size() - 1) / 2;
+  const Size n = product(sizes, 1, half + 1);
+  const Tensor flat = reshape_sizes(c.input(0), {sizes[0], n, n});
+  const Tensor part = apply_one(RW_OP("MatrixDiagPart"), {&flat});
+  c.set(0, reshape_sizes(part, Sizes(sizes.begin(), sizes.begin() + int64_t(half) + 1)));
 }
 
 }  // namespace
