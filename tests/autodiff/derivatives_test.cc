@@ -1,6 +1,8 @@
 // Custom gradients, forward mode, vectorised maps and jacobians.
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "rewind/rewind.h"
 
 namespace rw {
@@ -81,6 +83,67 @@ TEST(VectorizedMap, ResultsThatDoNotDependOnTheBatchAreRepeated) {
   const Tensor x = constant({1.0, 2.0, 3.0});
   const Tensor y = vectorized_map([](const Tensor&) { return constant(7.0); }, x);
   EXPECT_EQ(y.to_vector<float>(), (std::vector<float>{7, 7, 7}));
+}
+
+// The numbers of one draw for the whole batch, as in TensorFlow.
+TEST(VectorizedMap, EveryElementDrawsItsOwnNumbers) {
+  random::set_seed(1);
+  const Tensor all = random::uniform({3, 2}, {.seed = 7});
+  random::set_seed(1);
+  const Tensor each =
+      vectorized_map([](const Tensor& x) { return x + random::uniform({2}, {.seed = 7}); }, zeros({3, 2}));
+  EXPECT_EQ(each.to_vector<float>(), all.to_vector<float>());
+}
+
+TEST(VectorizedMap, AStatelessDrawFollowsItsSeed) {
+  const auto draw = [](const Tensor& seed) { return random::stateless_normal({2}, seed); };
+  const Tensor seeds = constant({{1, 2}, {3, 4}, {1, 2}});
+  const std::vector<float> all = vectorized_map(draw, seeds).to_vector<float>();
+  for (int i = 0; i < 3; ++i) {
+    const std::vector<float> alone = draw(seeds[i]).to_vector<float>();
+    EXPECT_EQ(std::vector<float>(all.begin() + 2 * i, all.begin() + 2 * i + 2), alone);
+  }
+  const Tensor same = vectorized_map([&](const Tensor& x) { return x + draw(seeds[0]); }, zeros({2, 2}));
+  EXPECT_EQ(same[0].to_vector<float>(), same[1].to_vector<float>());
+}
+
+// Sizes are the same for all elements: nothing runs once per element because of them.
+TEST(VectorizedMap, ShapesAreNotBatched) {
+  const Tensor x = ones({3, 2, 5});
+  const auto f = [](const Tensor& t) {
+    const Tensor dims = shape(t);
+    EXPECT_EQ(dims.to_vector<int32_t>(), (std::vector<int32_t>{2, 5}));
+    return reshape(t, stack({dims[1], dims[0]})) * cast(size(t), float32);
+  };
+  const Tensor y = vectorized_map(f, x);
+  EXPECT_EQ(y.shape(), (Shape{3, 5, 2}));
+  EXPECT_EQ(y.to_vector<float>()[0], 10.0f);
+}
+
+// The gradient of each example by itself: images, filters and what comes back differ.
+TEST(VectorizedMap, GradientsPerExampleThroughConvolutions) {
+  const Tensor images = random::stateless_normal({4, 1, 8, 8, 6}, constant({1, 2}));
+  const Tensor filter = random::stateless_normal({3, 3, 6, 4}, constant({3, 4}));
+  const Tensor depthwise = random::stateless_normal({3, 3, 4, 2}, constant({5, 6}));
+  const auto slopes = [&](const Tensor& image) {
+    GradientTape tape;
+    tape.watch({filter, depthwise});
+    const Tensor hidden = tanh(nn::conv2d(image, filter, 1, "SAME"));
+    const Tensor loss = reduce_sum(square(nn::depthwise_conv2d(hidden, depthwise, {1, 1, 1, 1}, "SAME")));
+    const std::vector<Gradient> g = tape.gradient(loss, std::vector<Tensor>{filter, depthwise});
+    return std::vector<Tensor>{g[0].tensor(), g[1].tensor()};
+  };
+  const std::vector<Tensor> all =
+      vectorized_map([&](const std::vector<Tensor>& x) { return slopes(x[0]); }, std::vector<Tensor>{images});
+  for (int i = 0; i < 4; ++i) {
+    const std::vector<Tensor> one = slopes(images[i]);
+    for (size_t k = 0; k < 2; ++k) {
+      const std::vector<float> got = all[k][i].to_vector<float>(), want = one[k].to_vector<float>();
+      ASSERT_EQ(got.size(), want.size());
+      for (size_t j = 0; j < got.size(); ++j)
+        EXPECT_NEAR(got[j], want[j], 1e-4 * (1 + std::abs(want[j]))) << i << " " << k << " " << j;
+    }
+  }
 }
 
 TEST(VectorizedMap, NestsAndDifferentiates) {

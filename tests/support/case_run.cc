@@ -254,6 +254,17 @@ void collect_ops(const Graph& graph, std::set<std::string>* ops) {
   }
 }
 
+// By the reference evaluator.
+std::vector<Tensor> evaluate_graph(const ConcreteFunction& f, const std::vector<Tensor>& arguments) {
+  std::vector<const Value*> inputs;
+  for (const Tensor& t : arguments) inputs.push_back(t.impl());
+  const std::vector<Tensor> captured = f.captured_inputs();
+  for (const Tensor& t : captured) inputs.push_back(t.impl());
+  std::vector<Tensor> results;
+  for (Value& v : rw::evaluate(f.graph().ir(), inputs)) results.push_back(make_tensor(std::move(v)));
+  return results;
+}
+
 // A traced case: its function, and what to call it with.
 struct TracedCase {
   Leaves leaves;
@@ -299,15 +310,6 @@ struct TracedCase {
     NestReader reader{results.data()};
     return Nest<CaseTensors>::read(structure, reader);
   }
-  std::vector<Tensor> evaluate_graph() const {
-    std::vector<const Value*> inputs;
-    for (const Tensor& t : arguments) inputs.push_back(t.impl());
-    for (const Tensor& t : concrete->captured_inputs()) inputs.push_back(t.impl());
-    std::vector<Tensor> results;
-    for (Value& v : rw::evaluate(concrete->graph().ir(), inputs))
-      results.push_back(make_tensor(std::move(v)));
-    return results;
-  }
 };
 
 }  // namespace
@@ -325,8 +327,9 @@ CompiledResults run_compiled(const Case& c, LeavesAs as) {
   });
   if (!both.graph.failed) {
     collect_ops(traced->concrete->graph().ir(), &both.ops);
-    both.graph =
-        guarded([&](Result& r, std::string&) { store(traced->structured(traced->evaluate_graph()), r); });
+    both.graph = guarded([&](Result& r, std::string&) {
+      store(traced->structured(evaluate_graph(*traced->concrete, traced->arguments)), r);
+    });
     traced->reset_variables();
     both.compiled = guarded([&](Result& r, std::string&) {
       store(traced->structured((*traced->concrete)(traced->arguments)), r);
@@ -381,17 +384,34 @@ Result run_forward(const Case& c, const std::vector<Array>& tangents) {
   });
 }
 
-Result run_batched(const Case& c, const std::vector<Array>& stacked) {
+Result run_batched(const Case& c, const std::vector<Array>& stacked, bool traced) {
   return guarded([&](Result& r, std::string&) {
-    Leaves in(c);
+    const Leaves in(c);
     std::vector<Tensor> elements;
-    for (auto& a : stacked) elements.push_back(to_tensor(a));
-    auto one = [&](const std::vector<Tensor>& element) {
-      auto tensors = in.tensors;
-      for (size_t k = 0; k < element.size(); ++k) tensors[c.wanted[k]] = element[k];
-      return evaluate(c, tensors);
+    std::vector<TensorSpec> specs;
+    for (auto& a : stacked) {
+      elements.push_back(to_tensor(a));
+      Shape shape = elements.back().shape();
+      shape.set(0, Shape::kUnknown);
+      specs.push_back({shape, a.dtype});
+    }
+    const auto map = [&](const std::vector<Tensor>& all) {
+      return vectorized_map(
+          [&](const std::vector<Tensor>& element) {
+            auto tensors = in.tensors;
+            for (size_t k = 0; k < element.size(); ++k) tensors[c.wanted[k]] = element[k];
+            return evaluate(c, tensors);
+          },
+          all);
     };
-    for (auto& y : vectorized_map(one, elements)) r.outputs.push_back(to_array(y));
+    std::vector<Tensor> outputs;
+    if (traced) {
+      const auto concrete = function(map, {.input_signature = specs}).get_concrete_function(elements);
+      outputs = evaluate_graph(*concrete, elements);
+    } else {
+      outputs = map(elements);
+    }
+    for (auto& y : outputs) r.outputs.push_back(to_array(y));
   });
 }
 

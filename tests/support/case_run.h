@@ -22,8 +22,8 @@ Result run_second_gradient(const Case& c, const std::vector<Array>& v);
 Result run_forward(const Case& c, const std::vector<Array>& tangents);
 
 // The op under vectorized_map over the wanted leaves, each stacked along a new axis 0; other leaves are
-// shared.
-Result run_batched(const Case& c, const std::vector<Array>& stacked);
+// shared. Traced: in a graph that leaves the number of elements open, by the reference evaluator.
+Result run_batched(const Case& c, const std::vector<Array>& stacked, bool traced);
 
 // How the tensors of a case reach its trace: as arguments whose sizes (or even rank) the trace knows or not,
 // or from outside, as constants; kData makes constants of axes, sizes and the like alone. Variables are

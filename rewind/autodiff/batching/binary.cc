@@ -8,20 +8,11 @@
 namespace rw {
 namespace {
 
-// Input i with the batch in front, spread to this shape (without the batch).
-Tensor spread(const BatchContext& c, int i, const Shape& shape) {
-  const Tensor t = c.batched(i) ? c.aligned(i, shape.rank()) : c.input(i);
-  Shape full = shape;
-  full.insert(0, c.batch_size());
-  if (t.shape() == full) return t;
-  const Tensor dims = constant(full.begin(), Shape{full.rank()});
-  return apply_one(RW_OP("BroadcastTo"), {&t, &dims});
-}
-
-Shape shape_of(const BatchContext& c, int i) {
-  Shape shape = c.input(i).shape();
-  if (c.batched(i)) shape.erase(0);
-  return shape;
+// Sizes of an element of input i.
+Sizes element_sizes(const BatchContext& c, int i) {
+  Sizes sizes = sizes_of(c.input(i));
+  if (c.batched(i)) sizes.erase(sizes.begin());
+  return sizes;
 }
 
 void batch_all(BatchContext& c) {
@@ -35,10 +26,24 @@ void spread_all(BatchContext& c) {
   int widest = 0;
   for (int i = 1; i < c.num_inputs(); ++i)
     if (c.rank(i) > c.rank(widest)) widest = i;
-  const Shape shape = shape_of(c, widest);
+  Sizes sizes = element_sizes(c, widest);
+  sizes.insert(sizes.begin(), c.batch());
   std::vector<Tensor> inputs;
-  for (int i = 0; i < c.num_inputs(); ++i) inputs.push_back(spread(c, i, shape));
+  for (int i = 0; i < c.num_inputs(); ++i)
+    inputs.push_back(broadcast_sizes(c.aligned(i, c.rank(widest)), sizes));
   c.set_all(rw::apply(c.op(), inputs, c.attrs()));
+}
+
+// A condition of one axis chooses whole rows.
+void select_rule(BatchContext& c) {
+  Sizes rows = sizes_of(c.input(0));
+  const int rank = c.rank(1);
+  if (c.rank(0) == 1 || c.batched(0))
+    while (int(rows.size()) - (c.batched(0) ? 1 : 0) < rank) rows.emplace_back(1);
+  const Tensor condition = reshape_sizes(c.input(0), rows);
+  const Tensor x = c.with_batch(1);
+  const Tensor y = c.with_batch(2);
+  c.set(0, apply_one(RW_OP("SelectV2"), {&condition, &x, &y}));
 }
 
 }  // namespace
@@ -54,19 +59,7 @@ void register_binary_batching() {
     for (int i = 0; i < c.num_inputs(); ++i) inputs.push_back(c.with_batch(i));
     c.set(0, rw::apply(RW_OP("AddN"), inputs)[0]);
   });
-  register_batching("Select", [](BatchContext& c) {
-    const Shape shape = shape_of(c, 1);
-    Shape rows = c.input(0).shape();
-    if (c.rank(0) == 1)
-      while (rows.rank() - (c.batched(0) ? 1 : 0) < shape.rank()) rows.append(1);
-    if (c.rank(0) == 0 && c.batched(0))
-      while (rows.rank() - 1 < shape.rank()) rows.append(1);
-    const Tensor dims = constant(rows.begin(), Shape{rows.rank()});
-    const Tensor condition = apply_one(RW_OP("Reshape"), {&c.input(0), &dims});
-    const Tensor x = c.with_batch(1);
-    const Tensor y = c.with_batch(2);
-    c.set(0, apply_one(RW_OP("SelectV2"), {&condition, &x, &y}));
-  });
+  register_batching("Select", select_rule);
 }
 
 }  // namespace rw

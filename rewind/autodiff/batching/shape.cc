@@ -1,10 +1,7 @@
 // Batching of the shape ops: the same movement behind a batch axis that stays in front.
-#include "rewind/autodiff/batching.h"
-#include "rewind/autodiff/batching_scope.h"
+#include "rewind/autodiff/batching/fold.h"
 #include "rewind/autodiff/grad_ops.h"
 #include "rewind/op/strided_slice.h"
-#include "rewind/tensor/apply.h"
-#include "rewind/tensor/tensor_impl.h"
 
 namespace rw {
 namespace {
@@ -12,31 +9,12 @@ namespace {
 using Numbers = std::vector<int64_t>;
 
 // Whether the numbers in input i are the same for the whole batch and can be read now.
-bool readable(const BatchContext& c, int i) {
-  return !c.batched(i) && c.input(i).impl()->kind == TensorKind::kEager;
-}
+bool readable(const BatchContext& c, int i) { return !c.batched(i) && value_known(c.input(i)); }
 
 Numbers numbers(const BatchContext& c, int i) {
-  const Tensor& t = c.input(i);
-  switch (t.dtype()) {
-    case DType::kInt64: return t.to_vector<int64_t>();
-    case DType::kInt16: {
-      const auto v = t.data<int16_t>();
-      return {v.begin(), v.end()};
-    }
-    case DType::kInt8: {
-      const auto v = t.data<int8_t>();
-      return {v.begin(), v.end()};
-    }
-    case DType::kBool: {
-      const auto v = t.data<bool>();
-      return {v.begin(), v.end()};
-    }
-    default: {
-      const auto v = t.data<int32_t>();
-      return {v.begin(), v.end()};
-    }
-  }
+  if (c.input(i).dtype() != DType::kBool) return known_ints(c.input(i));
+  const auto flags = c.input(i).data<bool>();
+  return {flags.begin(), flags.end()};
 }
 
 // A list input with `first` in front (for a matrix: a row of it), in its own type.
@@ -170,39 +148,30 @@ void strided_update_rule(BatchContext& c) {
   again(c, {&begin, &end, &step, &value}, masks_behind_batch(c));
 }
 
-// A value that is the same for every element.
-void set_constant(BatchContext& c, int i, const Numbers& list, const Shape& shape, DType dtype) {
-  Sizes all{c.batch()};
-  for (const int64_t d : shape) all.emplace_back(d);
-  c.set(i, broadcast_sizes(constant(list, shape, dtype), all));
-}
-
+// Sizes do not differ within the batch.
 void shape_rule(BatchContext& c) {
   for (int i = 0; i < c.num_outputs(); ++i) {
     const Shape shape = element_shape(c, i);
-    if (!shape.fully_known()) {
-      const Tensor all = dims_tensor(c.input(i), c.attr<DType>("out_type"));
-      c.set(i, repeat_in_front(c.batched(i) ? part_of_vector(all, 1, -1) : all, c.batch()));
-      continue;
-    }
-    set_constant(c, i, {shape.begin(), shape.end()}, Shape{shape.rank()}, c.attr<DType>("out_type"));
+    const auto type = c.attr<DType>("out_type");
+    if (shape.fully_known()) c.set_same(i, dims_tensor(shape, type));
+    else if (!c.batched(i)) c.set_same(i, dims_tensor(c.input(i), type));
+    else c.set_same(i, part_of_vector(dims_tensor(c.input(i), type), 1, -1));
   }
 }
 
-// The batch joins the images' own batch axis for the op.
-void depth_rule(BatchContext& c) {
-  const Shape& in = c.input(0).shape();
-  const Tensor x = reshape_to(c.input(0), Shape{in[0] * in[1], in[2], in[3], in[4]});
-  const Tensor y = apply_one(c.op(), {&x}, c.attrs());
-  c.set(0, reshape_to(y, Shape{in[0], in[1], y.dim(1), y.dim(2), y.dim(3)}));
+void size_rule(BatchContext& c) {
+  const Sizes sizes = sizes_of(c.input(0));
+  c.set_same(0, product(sizes, 1, sizes.size()).tensor(c.attr<DType>("out_type")));
 }
 
-Tensor swap_front(const Tensor& t) {
-  Numbers perm;
-  for (int k = 0; k < t.rank(); ++k) perm.push_back(k);
-  std::swap(perm[0], perm[1]);
-  const Tensor p = constant(perm);
-  return apply_one(RW_OP("Transpose"), {&t, &p});
+// Places of all permutations in one that keeps them apart.
+void invert_permutation_rule(BatchContext& c) {
+  const Sizes sizes = sizes_of(c.input(0));
+  const Tensor starts = cast_ints(multiples_column(sizes[0], sizes[1]), c.input(0).dtype());
+  const Tensor apart =
+      reshape_sizes(apply_one(RW_OP("AddV2"), {&c.input(0), &starts}), {sizes[0] * sizes[1]});
+  const Tensor inverse = reshape_sizes(apply_one(c.op(), {&apart}), sizes);
+  c.set(0, apply_one(RW_OP("Sub"), {&inverse, &starts}));
 }
 
 // Sizes `front`, then those of `shape` from axis `from` on.
@@ -215,11 +184,11 @@ Shape joined(std::initializer_list<int64_t> front, const Shape& shape, int from)
 void space_to_batch_rule(BatchContext& c) {
   const Shape& in = c.input(0).shape();
   const int64_t b = in[0], n = in[1];
-  if (b * n == 0) return batch_by_loop(c);
+  if (!in.fully_known() || b * n == 0) return batch_by_loop(c);
   const Tensor x = reshape_to(c.input(0), joined({b * n}, in, 2));
   const Tensor y = apply_one(c.op(), {&x, &c.input(1), &c.input(2)});
   const int64_t blocks = y.dim(0) / (b * n);
-  const Tensor apart = swap_front(reshape_to(y, joined({blocks, b, n}, y.shape(), 1)));
+  const Tensor apart = move_axis(reshape_to(y, joined({blocks, b, n}, y.shape(), 1)), 1, 0);
   c.set(0, reshape_to(apart, joined({b, blocks * n}, y.shape(), 1)));
 }
 
@@ -228,8 +197,8 @@ void batch_to_space_rule(BatchContext& c) {
   int64_t blocks = 1;
   for (const int64_t v : numbers(c, 1)) blocks *= v;
   const int64_t b = in[0], n = blocks > 0 ? in[1] / blocks : 0;
-  if (n * blocks != in[1]) return batch_by_loop(c);
-  const Tensor x = swap_front(reshape_to(c.input(0), joined({b, blocks, n}, in, 2)));
+  if (!in.fully_known() || n * blocks != in[1]) return batch_by_loop(c);
+  const Tensor x = move_axis(reshape_to(c.input(0), joined({b, blocks, n}, in, 2)), 1, 0);
   const Tensor merged = reshape_to(x, joined({blocks * b * n}, in, 2));
   const Tensor y = apply_one(c.op(), {&merged, &c.input(1), &c.input(2)});
   c.set(0, reshape_to(y, joined({b, n}, y.shape(), 1)));
@@ -324,13 +293,12 @@ void register_shape_batching() {
 
   register_batching("Shape", shape_rule);
   register_batching("ShapeN", shape_rule);
-  register_batching("Size", [](BatchContext& c) {
-    set_constant(c, 0, {element_shape(c, 0).num_elements()}, Shape(), c.attr<DType>("out_type"));
-  });
-  register_batching("Rank", [](BatchContext& c) { set_constant(c, 0, {c.rank(0)}, Shape(), DType::kInt32); });
+  register_batching("Size", size_rule);
+  register_batching("Rank", [](BatchContext& c) { c.set_same(0, constant(int32_t(c.rank(0)))); });
+  rule("InvertPermutation", {0}, invert_permutation_rule);
 
-  rule("SpaceToDepth", {0}, depth_rule);
-  rule("DepthToSpace", {0}, depth_rule);
+  register_batching("SpaceToDepth", fold_all);
+  register_batching("DepthToSpace", fold_all);
   rule("SpaceToBatchND", {0}, space_to_batch_rule);
   rule("BatchToSpaceND", {0}, batch_to_space_rule);
 }
