@@ -52,8 +52,23 @@ bool one_group(const Channels& at, const Size& in, const Size& filter_in) {
   return !at.depthwise && in.known() && filter_in.is(in.number());
 }
 
-Size size_at(const BatchContext& c, int input, int axis) {
-  return sizes_of(c.input(input))[size_t(axis) + (c.batched(input) ? 1 : 0)];
+// Sizes of an element of an input.
+Sizes conv_sizes(const BatchContext& c, int input) {
+  Sizes sizes = sizes_of(c.input(input));
+  if (c.batched(input)) sizes.erase(sizes.begin());
+  return sizes;
+}
+Size size_at(const BatchContext& c, int input, int axis) { return conv_sizes(c, input)[size_t(axis)]; }
+
+// From so many multiply-adds an example on, a convolution of its own is faster than a group.
+constexpr int64_t kLargeExample = 8 << 20;
+
+// Whether examples with filters of their own run as groups of one call.
+bool as_groups(const BatchContext& c, const Channels& at, int images, const Sizes& filter) {
+  Sizes places = conv_sizes(c, images);
+  places.erase(places.begin() + at.images);
+  const Size work = product(places) * product(filter);
+  return at.depthwise || !work.known() || work.number() <= kLargeExample;
 }
 
 void conv(BatchContext& c) {
@@ -63,6 +78,7 @@ void conv(BatchContext& c) {
     return c.set(0, unfold_first(apply_one(c.op(), {&x, &c.input(1)}, c.attrs()), c.batch()));
   }
   const bool shared = !c.batched(0) && one_group(at, size_at(c, 0, at.images), size_at(c, 1, at.filters - 1));
+  if (!shared && !as_groups(c, at, 0, conv_sizes(c, 1))) return batch_by_loop(c);
   const Tensor x = shared ? c.input(0) : fold_at(c.with_batch(0), at.images);
   const Tensor filters = fold_at(c.input(1), at.filters);
   c.set(0, unfold_at(apply_one(c.op(), {&x, &filters}, c.attrs()), at.images, c.batch()));
@@ -87,6 +103,7 @@ void conv_input_grad(BatchContext& c) {
     const Tensor grad = fold_first(c.input(2));
     return c.set(0, unfold_first(apply_one(c.op(), {&sizes, &c.input(1), &grad}, c.attrs()), c.batch()));
   }
+  if (!as_groups(c, at, 2, conv_sizes(c, 1))) return batch_by_loop(c);
   const Tensor sizes = scaled_size(said, at.images, c.batch());
   const Tensor filters = fold_at(c.input(1), at.filters);
   const Tensor grad = fold_at(c.with_batch(2), at.images);
@@ -97,8 +114,11 @@ void conv_input_grad(BatchContext& c) {
 void conv_filter_grad(BatchContext& c) {
   if (c.batched(1)) return batch_by_loop(c);
   const Channels at(c);
+  Sizes filter;
+  for (int i = 0; i < c.rank(0); ++i) filter.push_back(element_of(c.input(1), i));
   const bool shared =
-      !c.batched(0) && one_group(at, size_at(c, 0, at.images), element_of(c.input(1), at.filters - 1));
+      !c.batched(0) && one_group(at, size_at(c, 0, at.images), filter[size_t(at.filters) - 1]);
+  if (!shared && !as_groups(c, at, 0, filter)) return batch_by_loop(c);
   const Tensor x = shared ? c.input(0) : fold_at(c.with_batch(0), at.images);
   const Tensor sizes = scaled_size(c.input(1), at.filters, c.batch());
   const Tensor grad = fold_at(c.with_batch(2), at.images);
