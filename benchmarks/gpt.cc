@@ -177,7 +177,10 @@ std::vector<Workload> gpt_workloads() {
       {"gpt_small_budget", [] { run_in_budgets("gpt_small_budget", session(kSmall), {75, 50, 35, 25, 15}); }},
       {"gpt_dropout_budget",
        [] { run_in_budgets("gpt_dropout_budget", session({4, 256, 384, 6, 6, 256, 0.1}), {50, 30}); }},
-      {"gpt_small_batch", [] { largest_batch("gpt_small_batch", kSmall, int64_t(1) << 30); }}};
+      // 1 GiB, of which 64 MiB are for what is resident and not accounted for: peers are held to what is
+      // resident.
+      {"gpt_small_batch",
+       [] { largest_batch("gpt_small_batch", kSmall, (int64_t(1) << 30) - (int64_t(64) << 20)); }}};
 }
 
 }  // namespace bench

@@ -90,7 +90,7 @@ bool needs_shapes(const Graph& g, std::span<const Shape> arguments) {
   return false;
 }
 
-// Graphs this large leave tens of MiB behind, which the allocator of C++ objects would keep to itself.
+// Large graphs and plans leave tens of MiB behind, which the allocator of C++ objects would keep to itself.
 constexpr size_t kLargeGraph = 20'000;
 void give_back_host_memory() {
 #ifdef __GLIBC__
@@ -168,6 +168,7 @@ Optimised optimise(const Graph& traced, std::span<const Shape> arguments, int64_
   if (!report && budget == 0) return {std::move(graph), nullptr};
   const auto start = Clock::now();
   std::shared_ptr<const MemoryReport> memory = keep_budget(&graph, budget);
+  give_back_host_memory();  // of the search, before the arena is there
   if (dump) dump.write("memory", memory->to_string() + graph.to_string(), ms_since(start), &graph);
 #ifndef NDEBUG
   verify(graph);

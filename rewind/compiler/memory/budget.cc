@@ -126,7 +126,7 @@ std::string tightest_step(const Graph& g, const PlanProblem& p) {
 
 // What is alive at the fullest moment of the plan that needs least, in a line.
 std::string names_of_largest(const Graph& g, const Frontier& frontier) {
-  const Schedule& least = *frontier.plans.back().schedule;
+  const Schedule least(frontier.problem, frontier.plans.back().schedule);
   std::string text;
   const Tensors list = describe(g, frontier, least, largest_first(frontier.problem, alive_at_peak(least)));
   for (size_t i = 0; i < list.size() && i < 4; ++i)
@@ -213,13 +213,14 @@ std::shared_ptr<const MemoryReport> keep_budget(Graph* graph, int64_t budget) {
   report->owned = plan->owned_bytes + choice.bytes - plan->bytes;
   report->predicted_peak = report->held + choice.bytes;
   report->loops = loops.describe(choice);
-  report->largest_live = plan->schedule->peak();
+  const Schedule schedule(frontier->problem, plan->schedule);
+  report->largest_live = schedule.peak();
   report->extra_compute = choice.extra_cost / base_cost;
-  report->second_runs = plan->schedule->second_runs();
-  add_tensors(*graph, *frontier, *plan->schedule, report.get());
+  report->second_runs = schedule.second_runs();
+  add_tensors(*graph, *frontier, schedule, report.get());
   if (budget > 0) {
     std::vector<NodeId> again;
-    *graph = apply_plan(*graph, frontier->problem, *plan->schedule, &again);
+    *graph = apply_plan(*graph, frontier->problem, schedule, &again);
     LoopBudget::apply(graph, choice);
     if (const Joins joins = join_in_room(graph, again, plan->bytes + budget - taken - choice.bytes);
         joins.plan.bytes > 0) {

@@ -95,7 +95,7 @@ std::shared_ptr<const Frontier> memory_frontier(const Graph& graph) {
     if (!plans.empty() && plan.bytes >= plans.back().bytes) return;
     // A plan that costs no more and needs less makes those before it useless.
     while (!plans.empty() && plans.back().extra_cost >= plan.extra_cost) plans.pop_back();
-    plan.schedule = std::make_shared<const Schedule>(s);
+    plan.schedule = s.pack();
     plans.push_back(std::move(plan));
   };
   Schedule now(problem);

@@ -9,7 +9,7 @@
 namespace rw {
 
 struct FrontierPlan {
-  std::shared_ptr<const Schedule> schedule;
+  Schedule::Packed schedule;
   int64_t arena_bytes = 0;  // with every block at its offset, and scratch memory
   int64_t owned_bytes = 0;  // the most that blocks outside the arena take together
   int64_t bytes = 0;        // both, as the allocator counts them

@@ -31,6 +31,15 @@ class ProbeHost final : public KernelHost {
   std::vector<Buffer> blocks_;
 };
 
+// Kernels take blocks of many sizes, one after the other; the allocator would keep them all until the plan is
+// made.
+constexpr int64_t kMostCached = 32 << 20;
+void keep_cache_small() {
+  Allocator& allocator = cpu_device().allocator();
+  const MemoryStats stats = allocator.stats();
+  if (stats.reserved - stats.in_use > kMostCached) allocator.trim();
+}
+
 // The node as text: the same for nodes that take the same scratch.
 std::string key_of(const Graph& g, const Node& n) {
   Graph one;
@@ -101,6 +110,7 @@ int64_t scratch_of(const Graph& g, const Node& n) {
     if (const auto found = known->find(key); found != known->end()) return found->second;
   }
   const int64_t bytes = run_once(g, n);
+  keep_cache_small();
   const std::lock_guard lock(mutex);
   return known->emplace(std::move(key), bytes).first->second;
 }

@@ -42,20 +42,32 @@ Schedule::Schedule(const PlanProblem& problem)
   refresh(std::numeric_limits<int64_t>::max());
 }
 
+// The next run of the order, which reads and makes nothing yet. First runs keep the numbers of their steps.
+PlanRun& Schedule::start_run(int step, bool again) {
+  const PlanStep& s = problem_->steps[size_t(step)];
+  runs_.resize(std::max(runs_.size(), problem_->steps.size()));
+  const int id = again ? int(runs_.size()) : step;
+  if (again) runs_.emplace_back();
+  PlanRun& run = runs_[size_t(id)];
+  run.step = step;
+  run.again = again;
+  run.reads.assign(s.reads.size(), -1);
+  run.writes.assign(s.writes.size(), -1);
+  order_.push_back(id);
+  if (again) {
+    again_of_[size_t(step)].push_back(id);
+    extra_ += s.cost;
+    ++again_;
+  }
+  return run;
+}
+
 Schedule::Schedule(const PlanProblem& problem, const std::vector<PlannedRun>& runs)
     : problem_(&problem), versions_of_(problem.blocks.size()), again_of_(problem.steps.size()) {
-  // First runs keep the numbers of their steps.
-  runs_.resize(problem.steps.size());
   for (const PlannedRun& planned : runs) {
     const PlanStep& s = problem.steps[size_t(planned.step)];
-    const int id = planned.again ? int(runs_.size()) : planned.step;
-    if (planned.again) runs_.emplace_back();
-    PlanRun& run = runs_[size_t(id)];
-    run.step = planned.step;
-    run.again = planned.again;
-    run.reads.assign(s.reads.size(), -1);
-    run.writes.assign(s.writes.size(), -1);
-    order_.push_back(id);
+    PlanRun& run = start_run(planned.step, planned.again);
+    const int id = order_.back();
     const bool trimmed = planned.again && s.trims;
     std::vector<bool> reads(s.reads.size(), !trimmed);
     std::vector<bool> writes(s.writes.size(), !trimmed);
@@ -76,10 +88,44 @@ Schedule::Schedule(const PlanProblem& problem, const std::vector<PlannedRun>& ru
       versions_of_[size_t(s.writes[k])].push_back(run.writes[k]);
       versions_.push_back({s.writes[k], id, {}});
     }
-    if (!planned.again) continue;
-    again_of_[size_t(planned.step)].push_back(id);
-    extra_ += s.cost;
-    ++again_;
+  }
+  refresh(std::numeric_limits<int64_t>::max());
+}
+
+Schedule::Packed Schedule::pack() const {
+  Packed packed;
+  std::vector<int> number(versions_.size(), -1);
+  int next = 0;
+  for (const int id : order_) {
+    const PlanRun& run = runs_[size_t(id)];
+    packed.push_back(run.step);
+    packed.push_back(run.again);
+    for (const int v : run.reads) packed.push_back(v < 0 ? -1 : number[size_t(v)]);
+    for (const int v : run.writes) {
+      packed.push_back(v >= 0);
+      if (v >= 0) number[size_t(v)] = next++;
+    }
+  }
+  return packed;
+}
+
+Schedule::Schedule(const PlanProblem& problem, const Packed& packed)
+    : problem_(&problem), versions_of_(problem.blocks.size()), again_of_(problem.steps.size()) {
+  for (auto at = packed.begin(); at != packed.end();) {
+    const int step = *at++;
+    PlanRun& run = start_run(step, *at++ != 0);
+    const int id = order_.back();
+    for (int& v : run.reads) {
+      v = *at++;
+      if (v >= 0) versions_[size_t(v)].users.push_back(id);
+    }
+    for (size_t k = 0; k < run.writes.size(); ++k) {
+      if (!*at++) continue;
+      const int block = problem.steps[size_t(step)].writes[k];
+      run.writes[k] = int(versions_.size());
+      versions_of_[size_t(block)].push_back(run.writes[k]);
+      versions_.push_back({block, id, {}});
+    }
   }
   refresh(std::numeric_limits<int64_t>::max());
 }

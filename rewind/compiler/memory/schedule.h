@@ -29,6 +29,12 @@ class Schedule {
   // These runs in this order; each reads the last version of a block before it.
   Schedule(const PlanProblem& problem, const std::vector<PlannedRun>& runs);
 
+  // The same schedule in few bytes, for lists of many: by run in order its step, whether it runs again, the
+  // versions it reads, and whether it makes each of the step's blocks. Versions are counted as they are made.
+  using Packed = std::vector<int32_t>;
+  Packed pack() const;
+  Schedule(const PlanProblem& problem, const Packed& packed);
+
   // Runs steps again until no moment needs more than `limit` bytes. False when it finds no way, or `work`
   // (steps looked at) is used up; the schedule is then good for nothing.
   bool fit(int64_t limit, int64_t* work);
@@ -68,6 +74,7 @@ class Schedule {
     double score;
   };
 
+  PlanRun& start_run(int step, bool again);
   void refresh(int64_t limit);
   int first(const PlanVersion& v) const { return pos_[size_t(v.maker)]; }
   int last(const PlanVersion& v) const { return v.users.empty() ? first(v) : pos_[size_t(v.users.back())]; }
