@@ -45,7 +45,5 @@ class JsonCursor {
 
 // With its quotes; everything that JSON asks for is escaped.
 std::string json_string(std::string_view text);
-// Whether these bytes are UTF-8 without overlong forms and surrogates.
-bool is_utf8(std::string_view bytes);
 
 }  // namespace rw::format

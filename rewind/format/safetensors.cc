@@ -15,6 +15,7 @@
 #include "rewind/base/error.h"
 #include "rewind/format/atomic_file.h"
 #include "rewind/format/json_cursor.h"
+#include "rewind/format/utf8.h"
 
 namespace rw::format {
 namespace {

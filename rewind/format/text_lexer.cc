@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "rewind/base/error.h"
+#include "rewind/format/utf8.h"
 
 namespace rw::format {
 namespace {
@@ -22,24 +23,6 @@ int hex_digit(char c) {
   if (c >= 'a' && c <= 'f') return c - 'a' + 10;
   if (c >= 'A' && c <= 'F') return c - 'A' + 10;
   return -1;
-}
-
-void append_utf8(uint32_t code, std::string* out) {
-  if (code < 0x80) {
-    *out += char(code);
-  } else if (code < 0x800) {
-    *out += char(0xc0 | (code >> 6));
-    *out += char(0x80 | (code & 0x3f));
-  } else if (code < 0x10000) {
-    *out += char(0xe0 | (code >> 12));
-    *out += char(0x80 | ((code >> 6) & 0x3f));
-    *out += char(0x80 | (code & 0x3f));
-  } else {
-    *out += char(0xf0 | (code >> 18));
-    *out += char(0x80 | ((code >> 12) & 0x3f));
-    *out += char(0x80 | ((code >> 6) & 0x3f));
-    *out += char(0x80 | (code & 0x3f));
-  }
 }
 
 // The value of a word with an optional 0x or octal 0; false when it is no integer or leaves 64 bits.
@@ -165,7 +148,7 @@ void TextLexer::escape(std::string* out) {
   if (digits == 0 || (most > 2 && digits != most)) fail(std::string("unknown escape \\") + c);
   if (most == 2) *out += char(value);
   else if (value > 0x10ffff) fail("an escape beyond Unicode");
-  else append_utf8(value, out);
+  else append_utf8(out, value);
 }
 
 int64_t TextLexer::integer(int64_t low, int64_t high) {

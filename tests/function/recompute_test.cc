@@ -6,11 +6,12 @@
 #include "rewind/graph/graph_def.h"
 #include "rewind/rewind.h"
 #include "rewind/tensor/tensor_impl.h"
+#include "tests/support/floats.h"
 
 namespace rw {
 namespace {
 
-std::vector<float> floats(const Tensor& t) { return t.to_vector<float>(); }
+using test::floats;
 Tensor values(const Shape& shape, int64_t seed) {
   return random::stateless_normal(shape, constant(std::vector<int64_t>{seed, 7}));
 }

@@ -7,6 +7,7 @@
 #include "rewind/rewind.h"
 #include "rewind/tensor/dlpack.h"
 #include "rewind/tensor/dlpack_abi.h"
+#include "tests/support/floats.h"
 
 namespace rw {
 namespace {
@@ -16,7 +17,7 @@ Tensor counting(const Shape& shape) {
   for (size_t i = 0; i < values.size(); ++i) values[i] = float(i);
   return constant(values, shape);
 }
-std::vector<float> floats(const Tensor& t) { return t.to_vector<float>(); }
+using test::floats;
 using Floats = std::vector<float>;
 
 TEST(Shape, FunctionsTakeListsAndTensors) {

@@ -9,20 +9,21 @@
 #include "rewind/runtime/tensor_list.h"
 #include "rewind/tensor/ops/list.h"
 #include "rewind/tensor/tensor_impl.h"
+#include "tests/support/floats.h"
 
 namespace rw {
 namespace {
 
 using Floats = std::vector<float>;
 
-Floats list_of(const Tensor& t) { return t.to_vector<float>(); }
+using test::floats;
 
 TEST(TensorArray, WritesGiveNewArrays) {
   const TensorArray a(float32, {.size = 3});
   const TensorArray b = a.write(1, 5.0);
   const TensorArray c = b.write(1, 7.0).write(0, 1.0);
-  EXPECT_EQ(list_of(b.stack()), (Floats{0, 5, 0}));
-  EXPECT_EQ(list_of(c.stack()), (Floats{1, 7, 0}));
+  EXPECT_EQ(floats(b.stack()), (Floats{0, 5, 0}));
+  EXPECT_EQ(floats(c.stack()), (Floats{1, 7, 0}));
   EXPECT_EQ(b.element_shape(), Shape());
   EXPECT_EQ(c.size().item<int32_t>(), 3);
   EXPECT_THROW((void)a.stack(), InvalidArgumentError);  // no shape is known
@@ -40,40 +41,40 @@ TEST(TensorArray, LongArraysShareTheirElements) {
 
 TEST(TensorArray, ReadsEachElementOnce) {
   const auto a = TensorArray(float32, {.size = 2}).write(1, {1., 2.});
-  EXPECT_EQ(list_of(a.read(1)), (Floats{1, 2}));
+  EXPECT_EQ(floats(a.read(1)), (Floats{1, 2}));
   EXPECT_THROW((void)a.read(1), InvalidArgumentError);
-  EXPECT_EQ(list_of(a.write(1, {3., 4.}).read(1)), (Floats{3, 4}));
+  EXPECT_EQ(floats(a.write(1, {3., 4.}).read(1)), (Floats{3, 4}));
   const auto b = TensorArray(float32, {.size = 2, .clear_after_read = false}).write(1, 1.0);
-  EXPECT_EQ(list_of(b.read(1)), list_of(b.read(1)));
+  EXPECT_EQ(floats(b.read(1)), floats(b.read(1)));
 }
 
 TEST(TensorArray, UnwrittenElementsAreZeros) {
-  EXPECT_EQ(list_of(TensorArray(float32, {.size = 3, .element_shape = {2}}).read(0)), (Floats{0, 0}));
+  EXPECT_EQ(floats(TensorArray(float32, {.size = 3, .element_shape = {2}}).read(0)), (Floats{0, 0}));
   EXPECT_EQ(TensorArray(float32, {.element_shape = {2}}).stack().shape(), (Shape{0, 2}));
 }
 
 TEST(TensorArray, DynamicArraysGrow) {
   const auto a = TensorArray(float32, {.size = 1, .dynamic_size = true}).write(3, 1.0);
-  EXPECT_EQ(list_of(a.stack()), (Floats{0, 0, 0, 1}));
-  EXPECT_EQ(list_of(a.scatter({5, 0}, {8., 9.}).stack()), (Floats{9, 0, 0, 1, 0, 8}));
+  EXPECT_EQ(floats(a.stack()), (Floats{0, 0, 0, 1}));
+  EXPECT_EQ(floats(a.scatter({5, 0}, {8., 9.}).stack()), (Floats{9, 0, 0, 1, 0, 8}));
 }
 
 TEST(TensorArray, RowsRunsAndPlaces) {
   const TensorArray a(float32, {.size = 3});
   const Tensor rows = constant({{1., 2.}, {3., 4.}});
   EXPECT_EQ(a.unstack(rows).size().item<int32_t>(), 2);
-  EXPECT_EQ(list_of(a.unstack(rows).gather({1, 1, 0})), (Floats{3, 4, 3, 4, 1, 2}));
-  EXPECT_EQ(list_of(a.unstack(rows).concat()), (Floats{1, 2, 3, 4}));
-  EXPECT_EQ(list_of(a.scatter({2, 0}, rows).stack()), (Floats{3, 4, 0, 0, 1, 2}));
+  EXPECT_EQ(floats(a.unstack(rows).gather({1, 1, 0})), (Floats{3, 4, 3, 4, 1, 2}));
+  EXPECT_EQ(floats(a.unstack(rows).concat()), (Floats{1, 2, 3, 4}));
+  EXPECT_EQ(floats(a.scatter({2, 0}, rows).stack()), (Floats{3, 4, 0, 0, 1, 2}));
   const auto runs = TensorArray(float32, {.size = 2}).split({1., 2., 3.}, {1, 2});
-  EXPECT_EQ(list_of(runs.concat()), (Floats{1, 2, 3}));
-  EXPECT_EQ(list_of(runs.read(1)), (Floats{2, 3}));
+  EXPECT_EQ(floats(runs.concat()), (Floats{1, 2, 3}));
+  EXPECT_EQ(floats(runs.read(1)), (Floats{2, 3}));
 }
 
 TEST(TensorArray, FlowCarriesTheList) {
   const auto a = TensorArray(float32, {.size = 2}).write(0, 1.0);
   const auto b = a.write(1, 2.0);
-  EXPECT_EQ(list_of(a.with_flow(b.flow()).stack()), (Floats{1, 2}));
+  EXPECT_EQ(floats(a.with_flow(b.flow()).stack()), (Floats{1, 2}));
   EXPECT_THROW((void)a.with_flow(constant(1.0)), InvalidArgumentError);
 }
 
@@ -104,7 +105,7 @@ Floats gradient_of(const Tensor& x, const std::function<Tensor(const Tensor&)>& 
   tape.watch(x);
   const Tensor y = f(x);
   const Tensor weights = reshape(range(1.0, double(y.size() + 1)), shape(y));
-  return list_of(tape.gradient(reduce_sum(y * weights), x));
+  return floats(tape.gradient(reduce_sum(y * weights), x));
 }
 
 TEST(TensorArray, GradientsFlowThrough) {
@@ -165,7 +166,7 @@ TEST(TensorArray, ForwardMode) {
   const Tensor x = constant({1., 2.});
   const ForwardAccumulator acc(x, constant({1., 10.}));
   const auto a = TensorArray(float32, {.size = 3}).write(0, x * x).write(2, x);
-  EXPECT_EQ(list_of(acc.jvp(a.stack())), (Floats{2, 40, 0, 0, 1, 10}));
+  EXPECT_EQ(floats(acc.jvp(a.stack())), (Floats{2, 40, 0, 0, 1, 10}));
 }
 
 TEST(TensorArray, Batches) {
@@ -176,7 +177,7 @@ TEST(TensorArray, Batches) {
         return a.write(0, row[1]).write(1, row[0] * row[0]).stack();
       },
       x);
-  EXPECT_EQ(list_of(y), (Floats{2, 1, 4, 9}));
+  EXPECT_EQ(floats(y), (Floats{2, 1, 4, 9}));
 }
 
 TEST(TensorList, GradientOfAListIsAList) {
@@ -186,7 +187,7 @@ TEST(TensorList, GradientOfAListIsAList) {
   const Tensor y = tensor_list_get_item(list, constant(1), constant(-1), float32);
   const Tensor g = tape.gradient(y * 4.0, list);
   ASSERT_EQ(g.dtype(), variant);
-  EXPECT_EQ(list_of(tensor_list_stack(g, constant(std::vector<int>{}), float32)), (Floats{0, 4, 0}));
+  EXPECT_EQ(floats(tensor_list_stack(g, constant(std::vector<int>{}), float32)), (Floats{0, 4, 0}));
 }
 
 // A list nobody else holds is changed in place when the caller says that it is not used again.
@@ -200,7 +201,7 @@ TEST(TensorList, LastUseChangesInPlace) {
   EXPECT_EQ(object(tensor_list_set_item(list, constant(0), constant(1.0))), before);
   const Tensor shared = tensor_list_resize(list, constant(2));  // the same object now has two handles
   EXPECT_NE(object(tensor_list_set_item(list, constant(0), constant(2.0))), before);
-  EXPECT_EQ(list_of(tensor_list_stack(shared, constant(-1), float32)), (Floats{1, 0}));
+  EXPECT_EQ(floats(tensor_list_stack(shared, constant(-1), float32)), (Floats{1, 0}));
 }
 
 TEST(TensorList, OtherVariantsAndShapesAreRefused) {
