@@ -6,27 +6,11 @@
 
 #include "rewind/base/error.h"
 #include "rewind/data/file.h"
+#include "rewind/format/json_cursor.h"
+#include "rewind/format/utf8.h"
 
 namespace rw::data {
 namespace {
-
-void append_utf8(uint32_t c, std::string* out) {
-  if (c < 0x80) {
-    out->push_back(char(c));
-  } else if (c < 0x800) {
-    out->push_back(char(0xc0 | c >> 6));
-    out->push_back(char(0x80 | (c & 0x3f)));
-  } else if (c < 0x10000) {
-    out->push_back(char(0xe0 | c >> 12));
-    out->push_back(char(0x80 | (c >> 6 & 0x3f)));
-    out->push_back(char(0x80 | (c & 0x3f)));
-  } else {
-    out->push_back(char(0xf0 | c >> 18));
-    out->push_back(char(0x80 | (c >> 12 & 0x3f)));
-    out->push_back(char(0x80 | (c >> 6 & 0x3f)));
-    out->push_back(char(0x80 | (c & 0x3f)));
-  }
-}
 
 // The alphabet: bytes that can be seen stand for themselves, the others for 256, 257, ... in order.
 struct Alphabet {
@@ -36,7 +20,7 @@ struct Alphabet {
     uint32_t next = 256;
     for (uint32_t b = 0; b < 256; ++b) {
       const bool seen = (b >= 33 && b <= 126) || (b >= 161 && b <= 172) || b >= 174;
-      append_utf8(seen ? b : next++, &letter[b]);
+      format::append_utf8(&letter[b], seen ? b : next++);
       byte[letter[b]] = uint8_t(b);
     }
   }
@@ -46,94 +30,23 @@ const Alphabet& alphabet() {
   return *made;
 }
 
-// An object of strings and whole numbers, the only JSON there is in a vocabulary.
-class VocabReader {
- public:
-  explicit VocabReader(const std::string& path) : file_(path, "BytePairTokenizer") { next(); }
-  std::unordered_map<std::string, int32_t> read() {
-    std::unordered_map<std::string, int32_t> all;
-    expect('{');
-    if (space() != '}') {
-      do {
-        const std::string token = text();
-        expect(':');
-        if (!all.emplace(token, number()).second) fail("the entry '" + token + "' is there twice");
-      } while (space() == ',' && (next(), true));
-    }
-    expect('}');
-    if (space() >= 0) fail("something stands behind the object");
-    return all;
-  }
-
- private:
-  [[noreturn]] void fail(const std::string& what) { file_.fail_damaged(what); }
-  void next() { c_ = file_.get(); }
-  int space() {
-    while (c_ == ' ' || c_ == '\n' || c_ == '\r' || c_ == '\t') next();
-    return c_;
-  }
-  void expect(char wanted) {
-    if (space() != wanted) fail(std::string("expected '") + wanted + "'");
-    next();
-  }
-  int32_t number() {
-    int64_t value = 0;
-    if (space() < '0' || c_ > '9') fail("expected a number");
-    for (; c_ >= '0' && c_ <= '9'; next()) {
-      value = value * 10 + (c_ - '0');
-      if (value > INT32_MAX) fail("a number beyond int32");
-    }
-    return int32_t(value);
-  }
-  uint32_t hex() {
-    uint32_t value = 0;
-    for (int i = 0; i < 4; ++i) {
-      next();
-      const int lower = c_ | 32;
-      const int digit = c_ >= '0' && c_ <= '9'         ? c_ - '0'
-                        : lower >= 'a' && lower <= 'f' ? lower - 'a' + 10
-                                                       : -1;
-      if (digit < 0) fail("expected four hexadecimal digits");
-      value = value << 4 | uint32_t(digit);
-    }
-    return value;
-  }
-  std::string text() {
-    expect('"');
-    std::string out;
-    for (; c_ != '"'; next()) {
-      if (c_ < 0) fail("a string without end");
-      if (c_ != '\\') {
-        out.push_back(char(c_));
-        continue;
-      }
-      next();
-      const std::string_view from = "\"\\/bfnrt", to = "\"\\/\b\f\n\r\t";
-      if (const size_t at = c_ < 0 ? std::string_view::npos : from.find(char(c_));
-          at != std::string_view::npos) {
-        out.push_back(to[at]);
-      } else if (c_ == 'u') {
-        uint32_t c = hex();
-        if (c >= 0xd800 && c < 0xdc00) {
-          next();
-          if (c_ != '\\') fail("half a surrogate pair");
-          next();
-          if (c_ != 'u') fail("half a surrogate pair");
-          const uint32_t low = hex();
-          if (low < 0xdc00 || low >= 0xe000) fail("half a surrogate pair");
-          c = 0x10000 + ((c - 0xd800) << 10) + (low - 0xdc00);
-        }
-        append_utf8(c, &out);
-      } else {
-        fail("an unknown escape");
-      }
-    }
-    next();
-    return out;
-  }
-  File file_;
-  int c_ = -1;
-};
+// An object of strings and whole numbers.
+std::unordered_map<std::string, int32_t> read_vocab(const std::string& path) {
+  File file(path, "BytePairTokenizer");
+  const std::string text = file.rest();
+  format::JsonCursor json(text, [&](size_t at, const std::string& what) {
+    file.seek(int64_t(at));
+    file.fail_damaged(what);
+  });
+  std::unordered_map<std::string, int32_t> all;
+  json.object([&](const std::string& token) {
+    const uint64_t id = json.whole_number();
+    if (id > INT32_MAX) json.fail(json.at(), "a number beyond int32");
+    all[token] = int32_t(id);
+  });
+  if (!json.at_end()) json.fail(json.at(), "something stands behind the object");
+  return all;
+}
 
 uint64_t pair_key(int32_t a, int32_t b) { return uint64_t(uint32_t(a)) << 32 | uint32_t(b); }
 
@@ -167,7 +80,7 @@ struct BytePairTokenizer::Tables {
 
 BytePairTokenizer::BytePairTokenizer(const std::string& vocab_json, const std::string& merges_txt) {
   auto tables = std::make_unique<Tables>();
-  tables->id = VocabReader(vocab_json).read();
+  tables->id = read_vocab(vocab_json);
   for (const auto& [token, id] : tables->id) tables->bytes[id] = bytes_of(token);
   for (int b = 0; b < 256; ++b) {
     const auto it = tables->id.find(alphabet().letter[b]);
