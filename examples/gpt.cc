@@ -108,10 +108,11 @@ int train(int steps, const std::string& path, const Tokenizer& tokenizer) {
                                                    .alpha = 0.02,
                                                    .warmup_target = 2e-3,
                                                    .warmup_steps = steps / 20.0});
-  model.compile({.optimizer = keras::Adam({.learning_rate = rate}),
-                 .loss = keras::SparseCategoricalCrossentropy({.from_logits = true}),
-                 .metrics = {"accuracy"},
-                 .memory_budget = kBudget});
+  model.compile(
+      {.optimizer = keras::AdamW({.learning_rate = rate, .weight_decay = 0.1, .global_clipnorm = 1.0}),
+       .loss = keras::SparseCategoricalCrossentropy({.from_logits = true}),
+       .metrics = {"accuracy"},
+       .memory_budget = kBudget});
   rw::memory::reset_peak();
   model.fit(windows, {.epochs = 4, .steps_per_epoch = std::max(1, steps / 4)});
   std::printf("peak of memory: %.1f of %.0f MiB\n\n", double(rw::memory::stats().peak) / (1 << 20),

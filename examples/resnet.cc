@@ -60,9 +60,7 @@ int train(int epochs, int blocks, int64_t most, const char* cifar10) {
   const auto training = rw::data::Dataset::from_tensor_slices(std::tuple(images, labels))
                             .shuffle(count)
                             .batch(kBatch, {.drop_remainder = true})
-                            .map([&](const Tensor& x, const Tensor& y) {
-                              return std::tuple(augment(x, {.training = true}), y);
-                            })
+                            .map([&](const Tensor& x, const Tensor& y) { return std::tuple(augment(x), y); })
                             .prefetch(2);
   const auto testing = rw::data::Dataset::from_tensor_slices(std::tuple(test_images, test_labels)).batch(500);
 

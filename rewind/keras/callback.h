@@ -23,6 +23,8 @@ struct TrainingPosition {
   int64_t step = 0;                  // steps of it that were made
   std::string data = {};             // of the pass over the data
   std::vector<Tensor> metrics = {};  // what the metrics have seen of the epoch
+  // Where fit has written moving averages (use_ema) into the weights: the weights from which it goes on.
+  std::vector<Tensor> weights = {};
 };
 
 // What callbacks see of whoever trains.
@@ -80,7 +82,8 @@ class Callback {
 class CallbackRef {
  public:
   template <std::derived_from<Callback> C>
-  CallbackRef(C callback) : callback_(std::make_shared<C>(std::move(callback))) {}  // NOLINT: as written
+  CallbackRef(C callback)  // NOLINT: as written
+      : callback_(static_cast<Callback*>(new C(std::move(callback)))) {}
   template <std::derived_from<Callback> C>
   CallbackRef(std::shared_ptr<C> callback) : callback_(std::move(callback)) {}  // NOLINT
   Callback& operator*() const { return *callback_; }

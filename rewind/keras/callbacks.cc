@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <fstream>
 
 #include "rewind/base/error.h"
 #include "rewind/tensor/float_text.h"

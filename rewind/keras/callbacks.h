@@ -1,7 +1,6 @@
 // The callbacks of Keras that need no files of TensorFlow.
 #pragma once
 
-#include <fstream>
 #include <functional>
 #include <iosfwd>
 #include <limits>

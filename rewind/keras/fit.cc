@@ -98,6 +98,19 @@ std::vector<Tensor> joined(std::vector<std::vector<Tensor>> parts) {
   return results;
 }
 
+// Puts back the weights that moving averages were written over.
+void restore(const TrainingPosition& position, const std::vector<Variable>& weights) {
+  if (position.weights.empty()) return;
+  bool fits = position.weights.size() == weights.size();
+  for (size_t i = 0; fits && i < weights.size(); ++i)
+    fits = position.weights[i].dtype() == weights[i].dtype() &&
+           position.weights[i].shape() == weights[i].shape();
+  if (!fits)
+    fail_invalid("fit", "the position in resume_from has " + std::to_string(position.weights.size()) +
+                            " weights of another model: this one trains " + std::to_string(weights.size()));
+  for (size_t i = 0; i < weights.size(); ++i) weights[i].assign(position.weights[i]);
+}
+
 int64_t shorter(int64_t steps, int64_t limit) {
   return limit > 0 && (steps < 0 || limit < steps) ? limit : steps;
 }
@@ -162,11 +175,15 @@ History Model::fit_on(BatchSource& training, BatchSource* validation, const FitO
     training.start_at(begin.data);
     open = true;
   }
+  restore(begin, trainable_weights());
   std::optional<TrainingPosition> stopped;  // in the middle of an epoch
+  std::vector<Tensor> unaveraged;
   host.where = [&] {
-    if (stopped) return *stopped;
-    return TrainingPosition{epoch, step, training.position(),
-                            step > 0 ? t.metric_values() : std::vector<Tensor>()};
+    TrainingPosition at = stopped ? *stopped
+                                  : TrainingPosition{epoch, step, training.position(),
+                                                     step > 0 ? t.metric_values() : std::vector<Tensor>()};
+    at.weights = unaveraged;
+    return at;
   };
   bool interrupted = false;
   Logs logs;
@@ -175,8 +192,8 @@ History Model::fit_on(BatchSource& training, BatchSource* validation, const FitO
     t.reset_metrics();
     Logs nothing;
     callbacks.on_epoch_begin(epoch, nothing);
-    if (step > 0) t.set_metric_values(begin.metrics);
-    else if (!open || options.steps_per_epoch <= 0) training.start();
+    bool counted = step == 0 || t.set_metric_values(begin.metrics);
+    if (step == 0 && (!open || options.steps_per_epoch <= 0)) training.start();
     open = true;
     Batch batch;
     auto next_batch = [&](bool first) {
@@ -191,6 +208,11 @@ History Model::fit_on(BatchSource& training, BatchSource* validation, const FitO
       if (!next_batch(step == 0)) break;
       build_from(batch);
       if (!options.class_weight.empty()) batch.sample_weight = class_weights(options.class_weight, batch);
+      if (!counted) {  // a model made anew has no metrics before its first step
+        make_metrics(batch);
+        t.set_metric_values(begin.metrics);
+        counted = true;
+      }
       callbacks.on_train_batch_begin(step, nothing);
       const std::vector<Tensor> values = t.steps.train(batch);
       logs = numbers(t.steps.train_names, values);
@@ -218,7 +240,12 @@ History Model::fit_on(BatchSource& training, BatchSource* validation, const FitO
     callbacks.on_epoch_end(finished, logs);
     if (!whole) break;
   }
-  if (t.options.optimizer.built()) t.options.optimizer.finalize_variable_values(trainable_weights());
+  const Optimizer& optimizer = t.options.optimizer;
+  if (optimizer.built() && optimizer.keeps_averages()) {
+    const std::vector<Variable> trained = trainable_weights();
+    for (const Variable& v : trained) unaveraged.push_back(v.value());
+    optimizer.finalize_variable_values(trained);
+  }
   callbacks.on_train_end(logs);
   history->position = host.where();
   t.host = nullptr;

@@ -126,7 +126,7 @@ FunctionalGraph::FunctionalGraph(std::vector<KerasTensor> inputs, std::vector<Ke
   }
 }
 
-std::vector<Tensor> FunctionalGraph::run(const std::vector<Tensor>& inputs, const CallArgs& args) const {
+std::vector<Tensor> FunctionalGraph::run(const std::vector<Tensor>& inputs) const {
   std::map<std::pair<const GraphNode*, size_t>, Tensor> values;
   for (size_t i = 0; i < inputs_.size(); ++i)
     values[{inputs_[i].node().get(), inputs_[i].index()}] = inputs[i];
@@ -135,9 +135,7 @@ std::vector<Tensor> FunctionalGraph::run(const std::vector<Tensor>& inputs, cons
       if (n->is_input()) continue;
       std::vector<Tensor> taken;
       for (const KerasTensor& x : n->inputs) taken.push_back(values.at({x.node().get(), x.index()}));
-      CallArgs own = n->args;
-      if (!own.training) own.training = args.training;
-      const std::vector<Tensor> results = n->layer->all(taken, own);
+      const std::vector<Tensor> results = n->layer->all(taken, n->args);
       for (size_t i = 0; i < results.size(); ++i) values[{n.get(), i}] = results[i];
     }
   }

@@ -21,7 +21,7 @@ class FunctionalGraph {
   // Throws InvalidArgumentError if an output needs something that no input gives.
   FunctionalGraph(std::vector<KerasTensor> inputs, std::vector<KerasTensor> outputs);
 
-  std::vector<Tensor> run(const std::vector<Tensor>& inputs, const CallArgs& args) const;
+  std::vector<Tensor> run(const std::vector<Tensor>& inputs) const;
   const std::vector<KerasTensor>& inputs() const { return inputs_; }
   const std::vector<KerasTensor>& outputs() const { return outputs_; }
   // From inputs to outputs, as Keras orders them: by depth, the longest way to an output first.

@@ -35,7 +35,8 @@ class LayerRef;
 struct LayerState;
 
 struct CallArgs {
-  std::optional<bool> training = {};  // unset: that of the call around; false outside
+  // Unset: that of the call around; outside false, and true for layers that change images at random.
+  std::optional<bool> training = {};
   // Of the first input, true where it counts; unset: the one that the layers before have made.
   Tensor mask = {};
   // Of attention.
@@ -84,6 +85,8 @@ class Layer : public Module {
   // The mask of the result; undefined: none. Asked only of layers with supports_masking().
   virtual Tensor compute_mask(const std::vector<Tensor>& inputs, const std::vector<Tensor>& masks);
   virtual bool supports_masking() const { return false; }
+  // Where neither the call nor one around it says whether it is training.
+  virtual bool trains_unless_told() const { return false; }
 
   Variable add_weight(const WeightOptions& options);
   // For a layer that draws: its state is one of the layer's variables, and none of its weights.
@@ -166,7 +169,8 @@ class LayerOf : public Base {
  public:
   std::shared_ptr<Layer> clone() const override {
     // A class derived from D is more than D.
-    return typeid(*this) == typeid(D) ? std::make_shared<D>(static_cast<const D&>(*this)) : nullptr;
+    if (typeid(*this) != typeid(D)) return nullptr;
+    return std::shared_ptr<Layer>(static_cast<Layer*>(new D(static_cast<const D&>(*this))));
   }
 
  private:

@@ -93,7 +93,7 @@ std::vector<Tensor> Layer::run(std::vector<Tensor> inputs, CallArgs args) {
     if (!s.spec.empty())
       for (size_t i = 0; i < inputs.size(); ++i) s.spec.check(s.name, i, inputs[i].shape());
   }
-  if (!args.training) args.training = false;
+  if (!args.training) args.training = trains_unless_told();
   std::vector<Tensor> results = call_many(inputs, args);
   if (s.output_shapes.empty()) s.output_shapes = shapes_of(results);
   if (s.activity_regularizer) {

@@ -17,7 +17,8 @@ class LayerRef {
     requires std::derived_from<std::remove_cvref_t<L>, Layer>
   LayerRef(L&& layer)  // NOLINT: lists of layers are written as they are
       : LayerRef(static_cast<const Layer&>(layer).layer_state()) {
-    if (!object_) keep(std::make_shared<std::remove_cvref_t<L>>(std::forward<L>(layer)));
+    using Class = std::remove_cvref_t<L>;  // shared_ptr<Layer> of all: quick to compile
+    if (!object_) keep(std::shared_ptr<Layer>(static_cast<Layer*>(new Class(std::forward<L>(layer)))));
   }
   LayerRef(const Activation& activation);  // NOLINT: the layer that applies it
   LayerRef(const KerasTensor& input);      // NOLINT: the layer of an Input

@@ -44,6 +44,7 @@ class LossScaleState : public Optimizer::State {
   Tensor learning_rate() const override { return inner_.learning_rate(); }
   void set_learning_rate(const Operand& value) override { inner_.set_learning_rate(value); }
   Tensor scale_loss(const Tensor& loss) const override { return loss * as_type(scale_, loss.dtype()); }
+  bool keeps_averages() const override { return inner_.keeps_averages(); }
   void write_averages(const std::vector<Variable>& variables) override {
     inner_.finalize_variable_values(variables);
   }

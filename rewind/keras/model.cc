@@ -58,7 +58,7 @@ std::vector<Tensor> Model::call_many(const std::vector<Tensor>& inputs, const Ca
     taken.push_back(fitted(inputs[i], g->inputs()[i], name()));
     context.set_mask(taken.back(), args.mask_of(i));
   }
-  return g->run(taken, args);
+  return g->run(taken);
 }
 
 // The layers inside have said it for the results.

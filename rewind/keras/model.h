@@ -35,10 +35,16 @@ struct SummaryOptions {
 struct SaveWeightsOptions {
   // Also what training goes on with: the optimizer's counter, rate and slots, and the state of random layers.
   bool training_state = false;
+  // And where it stands: History::position, or in a callback host().position().
+  std::optional<TrainingPosition> position = {};
 };
 struct LoadWeightsOptions {
   bool training_state = false;
   bool skip_mismatch = false;  // load what fits, leave the rest as it is
+};
+
+struct LoadedWeights : LoadReport {
+  std::optional<TrainingPosition> position = {};  // where training stood, if the file says it
 };
 
 class Model : public Layer {
@@ -93,7 +99,7 @@ class Model : public Layer {
   // Throws NotFoundError, DataLossError for a damaged file, and InvalidArgumentError, before anything is
   // loaded, for one whose names, shapes or types do not fit. Layers that were named by their class may have
   // got other numbers in the model that was saved.
-  LoadReport load_weights(const std::string& path, const LoadWeightsOptions& options = {}) const;
+  LoadedWeights load_weights(const std::string& path, const LoadWeightsOptions& options = {}) const;
 
   const Optimizer& optimizer() const;
   std::vector<Metric> metrics() const;
@@ -116,6 +122,8 @@ class Model : public Layer {
   void make_steps();
   // Makes the weights for batches of any size, as Keras does before it trains.
   void build_from(const Batch& batch);
+  // Makes the metrics for such batches, which a step does otherwise.
+  void make_metrics(const Batch& batch);
   std::vector<std::string> output_names() const;
   size_t input_count() const;
   size_t output_count() const;

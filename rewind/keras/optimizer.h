@@ -107,6 +107,7 @@ class Optimizer {
 
   // The loss times the scale by which gradients will be divided.
   Tensor scale_loss(const Tensor& loss) const;
+  bool keeps_averages() const;  // use_ema
   // Writes the moving averages into the weights, at the end of training.
   void finalize_variable_values(const std::vector<Variable>& variables) const;
   // These variables, and those whose name contains one of the words, are not decayed.

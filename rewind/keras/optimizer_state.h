@@ -24,6 +24,7 @@ class Optimizer::State {
   virtual Tensor learning_rate() const;
   virtual void set_learning_rate(const Operand& value);
   virtual Tensor scale_loss(const Tensor& loss) const;
+  virtual bool keeps_averages() const { return options_.use_ema; }
   virtual void write_averages(const std::vector<Variable>& variables);
   virtual std::vector<OwnVariable> own_variables() const { return own_; }
   void exclude_from_weight_decay(const std::vector<Variable>& variables,

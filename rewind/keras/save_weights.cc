@@ -1,6 +1,6 @@
 // Model: weights, and the state of its training, to and from safetensors files. Names are Keras' paths of the
 // weights, "sequential/dense/kernel"; the optimizer's begin with "optimizer/" and end with the weight's path
-// and the slot: "optimizer/sequential/dense/kernel/momentum".
+// and the slot: "optimizer/sequential/dense/kernel/momentum"; where training stands begins with "position/".
 //
 // Layers without a name of their own have a number that counts the layers of the process, so the same model
 // made twice has different paths. Where paths do not match as they are, such layers are numbered within
@@ -20,9 +20,12 @@ namespace rw::keras {
 namespace {
 
 constexpr std::string_view kOptimizer = "optimizer/";
+constexpr std::string_view kPosition = "position/";
 
+bool is_position(const std::string& name) { return name.starts_with(kPosition); }
 bool is_training_state(const std::string& name) {
-  return name.starts_with(kOptimizer) || name.ends_with("/seed_generator_state");
+  return name.starts_with(kOptimizer) || name.ends_with("/seed_generator_state") ||
+         name.find("/rnn_state_") != std::string::npos || is_position(name);
 }
 
 // ---- names ------------------------------------------------------------------------------------------------
@@ -59,6 +62,41 @@ std::vector<NamedVariable> named_weights(const Model& model, const Optimizer* op
     list.push_back({own.add(v.variable, path), v.variable});
   }
   return list;
+}
+
+// ---- where training stands --------------------------------------------------------------------------------
+
+std::string position_name(const char* what, size_t i) {
+  return std::string(kPosition) + what + "/" + std::to_string(i);
+}
+
+void add_position(const TrainingPosition& at, std::vector<NamedVariable>* list) {
+  auto add = [&](const std::string& name, const Tensor& value) {
+    list->push_back({name, Variable(value, {.trainable = false})});
+  };
+  const std::vector<uint8_t> bytes(at.data.begin(), at.data.end());
+  add(std::string(kPosition) + "epoch_and_step", constant(std::vector<int64_t>{at.epoch, at.step}));
+  add(std::string(kPosition) + "data", constant(bytes, {int64_t(bytes.size())}));
+  for (size_t i = 0; i < at.metrics.size(); ++i) add(position_name("metrics", i), at.metrics[i]);
+  for (size_t i = 0; i < at.weights.size(); ++i) add(position_name("weights", i), at.weights[i]);
+}
+
+std::optional<TrainingPosition> position_in(const VariablesFile& file, const std::string& path) {
+  const Tensor where = file.read(std::string(kPosition) + "epoch_and_step");
+  const Tensor data = file.read(std::string(kPosition) + "data");
+  if (!where.defined()) return {};
+  if (where.dtype() != DType::kInt64 || where.shape() != Shape{2} || !data.defined() ||
+      data.dtype() != DType::kUint8 || data.rank() != 1)
+    fail_invalid("load_weights", path + " has a training position that save_weights does not write");
+  const auto numbers = where.to_vector<int64_t>();
+  const auto bytes = data.to_vector<uint8_t>();
+  TrainingPosition at{int(numbers[0]), numbers[1], {bytes.begin(), bytes.end()}};
+  auto take = [&](const char* what, std::vector<Tensor>* to) {
+    for (Tensor t; (t = file.read(position_name(what, to->size()))).defined();) to->push_back(t);
+  };
+  take("metrics", &at.metrics);
+  take("weights", &at.weights);
+  return at;
 }
 
 // ---- numbers ----------------------------------------------------------------------------------------------
@@ -154,16 +192,16 @@ std::vector<VariablesFile::Target> targets_in(const VariablesFile& file,
 }  // namespace
 
 void Model::save_weights(const std::string& path, const SaveWeightsOptions& options) const {
-  const std::vector<NamedVariable> list =
-      named_weights(*this, options.training_state ? &optimizer() : nullptr);
+  std::vector<NamedVariable> list = named_weights(*this, options.training_state ? &optimizer() : nullptr);
   if (!built() && list.empty())
     fail_precondition(
         "save_weights",
         "model \"" + name() + "\" has no weights yet: call it on data, or build_for(input_shape), first");
+  if (options.position) add_position(*options.position, &list);
   save_variables(path, list, {{"format", "rewind"}});
 }
 
-LoadReport Model::load_weights(const std::string& path, const LoadWeightsOptions& options) const {
+LoadedWeights Model::load_weights(const std::string& path, const LoadWeightsOptions& options) const {
   if (!built() && weights().empty())
     fail_precondition(
         "load_weights",
@@ -172,8 +210,10 @@ LoadReport Model::load_weights(const std::string& path, const LoadWeightsOptions
   if (training) training->build(trainable_weights());
   const std::vector<NamedVariable> list = named_weights(*this, training);
   const VariablesFile file(path);
-  return file.load(targets_in(file, list, *layer_state()), "model \"" + name() + "\"",
-                   {.skip_mismatch = options.skip_mismatch}, training ? nullptr : is_training_state);
+  const LoadReport report =
+      file.load(targets_in(file, list, *layer_state()), "model \"" + name() + "\"",
+                {.skip_mismatch = options.skip_mismatch}, training ? is_position : is_training_state);
+  return {report, training ? position_in(file, path) : std::nullopt};
 }
 
 }  // namespace rw::keras

@@ -116,6 +116,19 @@ void Model::build_from(const Batch& batch) {
   layer_state()->clear_losses();
 }
 
+void Model::make_metrics(const Batch& batch) {
+  const auto trace = Ref<Trace>::adopt(new Trace(name()));
+  const TraceScope scope(*trace);
+  auto symbol = [&](const Tensor& t) {
+    return t.defined() ? trace->add_argument(t.dtype(), t.shape()) : Tensor();
+  };
+  Batch symbols{{}, {}, symbol(batch.sample_weight)};
+  for (const Tensor& x : batch.x) symbols.x.push_back(symbol(x));
+  for (const Tensor& y : batch.y) symbols.y.push_back(symbol(y));
+  test_step(symbols);
+  layer_state()->clear_losses();
+}
+
 // Steps call this object; another one, with the same weights, makes its own.
 void Model::make_steps() {
   std::shared_ptr<Trainer>& known = layer_state()->trainer;

@@ -141,14 +141,15 @@ std::vector<Tensor> Trainer::metric_values() const {
   return values;
 }
 
-void Trainer::set_metric_values(const std::vector<Tensor>& values) {
+bool Trainer::set_metric_values(const std::vector<Tensor>& values) {
   std::vector<Variable> variables;
   for (const Metric& m : metrics())
     for (const Variable& v : m.variables()) variables.push_back(v);
-  if (variables.size() != values.size()) return;
+  if (variables.size() != values.size()) return false;
   for (size_t i = 0; i < values.size(); ++i)
-    if (values[i].dtype() != variables[i].dtype() || values[i].shape() != variables[i].shape()) return;
+    if (values[i].dtype() != variables[i].dtype() || values[i].shape() != variables[i].shape()) return false;
   for (size_t i = 0; i < values.size(); ++i) variables[i].assign(values[i]);
+  return true;
 }
 
 void Trainer::reset_metrics() {

@@ -21,9 +21,9 @@ class Trainer {
   StepLogs results() const;
   void reset_metrics();
   std::vector<Metric> metrics() const;
-  // What they have seen, and back; values of other metrics are left aside.
+  // What they have seen, and back; values of other metrics are left aside: false.
   std::vector<Tensor> metric_values() const;
-  void set_metric_values(const std::vector<Tensor>& values);
+  bool set_metric_values(const std::vector<Tensor>& values);
 
   using Step = std::function<std::vector<Tensor>(const Batch&)>;
   struct Steps {

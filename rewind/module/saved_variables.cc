@@ -101,6 +101,11 @@ std::vector<std::string> VariablesFile::names() const {
 
 const std::map<std::string, std::string>& VariablesFile::metadata() const { return state_->file.metadata(); }
 
+Tensor VariablesFile::read(const std::string& array) const {
+  const auto* entry = state_->file.find(array);
+  return entry ? read_tensor(state_->file, *entry) : Tensor();
+}
+
 LoadReport VariablesFile::load(const std::vector<Target>& targets, const std::string& what,
                                const LoadOptions& options, bool (*ignored)(const std::string&)) const {
   if (current_trace()) fail_precondition(kLoad, "weights are loaded outside of functions");

@@ -53,6 +53,8 @@ class VariablesFile {
   VariablesFile(VariablesFile&&) noexcept;
   std::vector<std::string> names() const;
   const std::map<std::string, std::string>& metadata() const;
+  // An array by its name; undefined if there is none.
+  Tensor read(const std::string& array) const;
   // The variable takes the array of this name; the variable is known by its own to the reader of messages.
   struct Target {
     NamedVariable variable;

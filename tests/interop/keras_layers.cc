@@ -49,6 +49,8 @@ void run(const Case& c) {
       if (weight_name(v).find("variance") != std::string::npos) value = abs(value) + 0.5;
       if (is_floating(v.dtype())) v.assign(value);
     }
+    for (const Variable& v : layer->random_states())  // as if nothing was drawn yet
+      if (v.dtype() == int64) v.assign(v * constant(std::vector<int64_t>{1, 0}));
     std::vector<Tensor> sources;
     for (const Tensor& x : c.inputs)
       if (is_floating(x.dtype())) sources.push_back(x);
@@ -174,6 +176,29 @@ std::vector<Case> cases() {
       ROW("spatial_dropout_training", SpatialDropout2D(0.5, {.seed = 5}), In{image}, kTraining),
       ROW("gaussian_noise_training", GaussianNoise(0.2, {.seed = 6}), In{flat}, kTraining),
       ROW("gaussian_dropout_training", GaussianDropout(0.3, {.seed = 7}), In{flat}, kTraining),
+      ROW("random_flip", RandomFlip({.seed = 7}), In{image}),  // these train unless they are told
+      ROW("random_flip_horizontal", RandomFlip({.mode = "horizontal", .seed = 8}), In{image}, kTraining),
+      ROW("random_flip_inference", RandomFlip({.seed = 7}), In{image}, {.training = false}),
+      ROW("random_rotation", RandomRotation(0.2, {.seed = 7}), In{image}),
+      ROW("random_rotation_constant",
+          RandomRotation(0.1, 0.3, {.fill_mode = "constant", .fill_value = 0.3, .seed = 8}), In{image}),
+      ROW("random_rotation_nearest", RandomRotation(0.4, {.fill_mode = "nearest", .seed = 9}), In{image}),
+      ROW("random_rotation_wrap",
+          RandomRotation(0.4, {.fill_mode = "wrap", .interpolation = "nearest", .seed = 10}), In{image}),
+      ROW("random_rotation_wrap_smooth", RandomRotation(0.4, {.fill_mode = "wrap", .seed = 11}), In{image}),
+      ROW("random_crop", RandomCrop(4, 3, {.seed = 7}), In{image}),
+      ROW("simple_rnn_dropout", SimpleRNN(3, {.dropout = 0.4, .recurrent_dropout = 0.3, .seed = 7}),
+          In{steps}, kTraining),
+      ROW("lstm_dropout", LSTM(3, {.dropout = 0.4, .seed = 7}), In{steps}, kTraining),
+      ROW("lstm_recurrent_dropout", LSTM(3, {.recurrent_dropout = 0.4, .seed = 7, .return_sequences = true}),
+          In{steps}, kTraining),
+      ROW("lstm_both_dropouts", LSTM(3, {.dropout = 0.3, .recurrent_dropout = 0.4, .seed = 7}), In{steps},
+          kTraining),
+      ROW("gru_dropout", GRU(3, {.dropout = 0.4, .seed = 7}), In{steps}, kTraining),
+      ROW("gru_both_dropouts", GRU(3, {.dropout = 0.3, .recurrent_dropout = 0.4, .seed = 7}), In{steps},
+          kTraining),
+      ROW("gru_reset_before_dropout", GRU(3, {.reset_after = false, .recurrent_dropout = 0.4, .seed = 7}),
+          In{steps}, kTraining),
       ROW("attention_dropout", MultiHeadAttention(2, 3, {.dropout = 0.4, .seed = 9}), (In{steps, steps}),
           kTraining),
       ROW("batch_normalization", BatchNormalization(), In{flat}),

@@ -33,12 +33,24 @@ TEST(KerasLayers, SpatialDropoutDropsWholeChannels) {
 TEST(KerasLayers, RandomFlipsTurnSomeImagesOver) {
   const Tensor x = reshape(range(16, float32), {1, 4, 4, 1}) + zeros({64, 4, 4, 1});
   const keras::RandomFlip layer({.mode = "horizontal"});
-  EXPECT_EQ(mean_of(layer(x) == x), 1);
+  EXPECT_EQ(mean_of(layer(x, {.training = false}) == x), 1);
   const Tensor y = layer(x, kTraining);
   const Tensor same = reduce_all(y == x, {1, 2, 3}), turned = reduce_all(y == reverse(x, {2}), {1, 2, 3});
   EXPECT_EQ(mean_of(logical_or(same, turned)), 1);
   EXPECT_GT(mean_of(same), 0.2);
   EXPECT_GT(mean_of(turned), 0.2);
+}
+
+// As Keras' layers, in data pipelines: augment(x).
+TEST(KerasLayers, RandomImagesAreForTrainingUnlessToldOtherwise) {
+  const Tensor x = reshape(range(100, float32), {1, 10, 10, 1});
+  const auto alone = keras::RandomCrop(4, 3);
+  EXPECT_EQ(alone(x).shape(), Shape({1, 4, 3, 1}));
+  auto model = keras::Sequential({keras::Input({10, 10, 1}), keras::RandomCrop(4, 3), keras::Dropout(0.5)});
+  EXPECT_EQ(model(x).shape(), Shape({1, 4, 3, 1}));
+  EXPECT_EQ(reduce_min(model(x + 1.0)).item<float>() > 0, true);  // dropout is not
+  EXPECT_EQ(model(x, {.training = false}).shape(), x.shape());
+  EXPECT_EQ(model.predict(x, {.verbose = 0}).shape(), x.shape());
 }
 
 TEST(KerasLayers, RotationByAQuarterTurn) {
@@ -151,6 +163,40 @@ TEST(KerasLayers, ASequentialCanGrow) {
   EXPECT_EQ(model.weights().size(), 4u);
   model.pop();
   EXPECT_EQ(model(ones({2, 3})).shape(), Shape({2, 4}));
+}
+
+TEST(KerasLayers, StatefulLayersGoOnWhereTheyEnded) {
+  const Tensor x = random::stateless_normal({2, 6, 4}, constant({1, 2}));
+  const Tensor first = x(Slice(), Slice(0, 3)), second = x(Slice(), Slice(3, 6));
+  keras::LSTM whole(3), parts(3, {.stateful = true});
+  const auto want = whole(x).to_vector<float>();
+  parts(first);
+  parts.set_weights(whole.get_weights());
+  parts.reset_state();
+  auto run = function([&](const Tensor& part) { return parts(part); });
+  for (int i = 0; i < 2; ++i) {
+    run(first);
+    EXPECT_EQ(run(second).to_vector<float>(), want);
+    parts.reset_state();
+  }
+  EXPECT_EQ(parts.weights().size(), 3u);
+  EXPECT_EQ(parts.variables().size(), 5u);
+  expect_error<InvalidArgumentError>([&] { parts(ones({3, 3, 4})); },
+                                     "it expects batches of 2, but it received one of 3");
+  expect_error<InvalidArgumentError>([] { keras::GRU(3, {.stateful = true})(keras::Input({3, 4})); },
+                                     "the size of its batches must be known");
+  expect_error<FailedPreconditionError>([&] { whole.reset_state(); }, "is not stateful");
+}
+
+TEST(KerasLayers, ABackwardLayerOfItsOwn) {
+  const Tensor x = random::stateless_normal({2, 6, 4}, constant({1, 2}));
+  const keras::GRU back(5, {.go_backwards = true});
+  const keras::Bidirectional both(keras::LSTM(3), {.backward_layer = back});
+  const Tensor y = both(x);
+  EXPECT_EQ(y.shape(), Shape({2, 8}));
+  EXPECT_EQ(y(Slice(), Slice(3, 8)).to_vector<float>(), back(x).to_vector<float>());
+  expect_error<InvalidArgumentError>(
+      [] { keras::Bidirectional(keras::LSTM(3), {.backward_layer = keras::LSTM(3)}); }, "with go_backwards");
 }
 
 TEST(KerasLayers, ModulesFindTheWeightsOfModels) {

@@ -54,8 +54,11 @@ class Resume : public testing::Test {
                               keras::Dense(8, {.activation = "tanh"}), keras::Dropout(0.3), keras::Dense(4)});
   }
   static keras::Sequential compiled(bool eagerly = false) {
+    return compiled(keras::Adam({.learning_rate = 0.01}), eagerly);
+  }
+  static keras::Sequential compiled(const keras::Optimizer& optimizer, bool eagerly = false) {
     auto model = network();
-    model.compile({.optimizer = keras::Adam({.learning_rate = 0.01}),
+    model.compile({.optimizer = optimizer,
                    .loss = keras::SparseCategoricalCrossentropy({.from_logits = true}),
                    .metrics = {"accuracy"},
                    .run_eagerly = eagerly});
@@ -191,6 +194,76 @@ TEST_F(Resume, EagerStepsToo) {
   rest.resume_from = model.fit(x, y, first).position;
   model.fit(x, y, rest);
   EXPECT_EQ(values(model), values(whole));
+}
+
+// fit ends with the averages in the weights; the position has what training goes on with.
+TEST_F(Resume, MovingAveragesGoOnFromAnyStep) {
+  const keras::FitOptions options{.batch_size = 8, .epochs = 3, .verbose = 0};
+  for (const std::optional<int64_t> every : {std::optional<int64_t>(), std::optional<int64_t>(5)}) {
+    auto make = [&] {
+      SetUp();
+      return compiled(keras::SGD(
+          {.learning_rate = 0.05, .momentum = 0.9, .use_ema = true, .ema_overwrite_frequency = every}));
+    };
+    auto whole = make();
+    const auto curve = whole.fit(x, y, options);
+    const Values want = values(whole);
+    for (const int64_t stop : {1, 5, 7, 11, 21}) {
+      auto model = make();
+      auto first = options;
+      first.callbacks = {StopAt(stop)};
+      const auto before = model.fit(x, y, first);
+      const Snapshot snapshot(model);
+      model.fit(x, y, {.epochs = 1, .verbose = 0});
+      snapshot.restore();
+      auto rest = options;
+      rest.resume_from = before.position;
+      const auto after = model.fit(x, y, rest);
+      EXPECT_EQ(values(model), want) << stop;
+      if (stop < 21) { EXPECT_EQ(after["loss"].back(), curve["loss"].back()) << stop; }
+    }
+  }
+}
+
+TEST_F(Resume, WeightsOfAPositionMustFit) {
+  auto model = compiled(keras::SGD({.use_ema = true}));
+  auto position = model.fit(x, y, {.batch_size = 8, .verbose = 0, .callbacks = {StopAt(2)}}).position;
+  EXPECT_EQ(position.weights.size(), model.trainable_weights().size());
+  position.weights.pop_back();
+  expect_error<InvalidArgumentError>(
+      [&] { model.fit(x, y, {.batch_size = 8, .verbose = 0, .resume_from = position}); },
+      "weights of another model");
+}
+
+// A file with the position too: averages, and what metrics have seen of the epoch, in a model made anew.
+TEST_F(Resume, AFileKnowsThePosition) {
+  const test::TemporaryFolder folder;
+  const keras::FitOptions options{.batch_size = 8, .epochs = 3, .verbose = 0};
+  const keras::AdamOptions averaging{.learning_rate = 0.01, .use_ema = true};
+  auto whole = compiled(keras::Adam(averaging));
+  const auto curve = whole.fit(x, y, options);
+  for (const int64_t stop : {4, 7, 10}) {
+    SetUp();
+    {
+      auto model = compiled(keras::Adam(averaging));
+      auto first = options;
+      first.callbacks = {StopAt(stop)};
+      const auto position = model.fit(x, y, first).position;
+      model.save_weights(folder / "state", {.training_state = true, .position = position});
+    }
+    random::set_seed(1234);
+    auto model = compiled(keras::Adam(averaging));
+    const auto loaded = model.load_weights(folder / "state", {.training_state = true});
+    ASSERT_TRUE(loaded.position.has_value());
+    EXPECT_TRUE(loaded.fits());
+    auto rest = options;
+    rest.resume_from = loaded.position;
+    const auto after = model.fit(x, y, rest);
+    EXPECT_EQ(values(model), values(whole)) << stop;
+    for (const char* name : {"loss", "accuracy"})
+      EXPECT_EQ(after[name].front(), curve[name][size_t(stop / 7)]) << name << " " << stop;
+    EXPECT_FALSE(compiled().load_weights(folder / "state").position.has_value());
+  }
 }
 
 // From a file with the state of training, into a model made anew, at the end of an epoch and inside of one.

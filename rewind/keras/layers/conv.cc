@@ -231,3 +231,32 @@ Tensor SeparableConvLayer::convolve(const Tensor& x) {
 }
 
 }  // namespace rw::keras::detail
+
+namespace rw::keras {
+
+// Out of line, so that a program does not compile what it takes to copy all of them.
+#define RW_KERAS_CONV(Name, Options, rank)                                        \
+  Name::Name(int64_t filters, const PerAxis& kernel_size, const Options& options) \
+      : LayerOf(layer_options(options)) {                                         \
+    set(#Name, rank, filters, kernel_size, options);                              \
+  }
+RW_KERAS_CONV(Conv1D, ConvOptions, 1)
+RW_KERAS_CONV(Conv2D, ConvOptions, 2)
+RW_KERAS_CONV(Conv3D, ConvOptions, 3)
+RW_KERAS_CONV(Conv1DTranspose, ConvTransposeOptions, 1)
+RW_KERAS_CONV(Conv2DTranspose, ConvTransposeOptions, 2)
+RW_KERAS_CONV(Conv3DTranspose, ConvTransposeOptions, 3)
+RW_KERAS_CONV(SeparableConv1D, SeparableConvOptions, 1)
+RW_KERAS_CONV(SeparableConv2D, SeparableConvOptions, 2)
+#undef RW_KERAS_CONV
+
+DepthwiseConv1D::DepthwiseConv1D(const PerAxis& kernel_size, const DepthwiseConvOptions& options)
+    : LayerOf(layer_options(options)) {
+  set("DepthwiseConv1D", 1, kernel_size, options);
+}
+DepthwiseConv2D::DepthwiseConv2D(const PerAxis& kernel_size, const DepthwiseConvOptions& options)
+    : LayerOf(layer_options(options)) {
+  set("DepthwiseConv2D", 2, kernel_size, options);
+}
+
+}  // namespace rw::keras

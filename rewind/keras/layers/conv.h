@@ -178,37 +178,28 @@ class SeparableConvLayer : public ConvBase {
 
 }  // namespace detail
 
-#define RW_KERAS_CONV(Name, Base, Options, rank)                                   \
-  class Name : public LayerOf<Name, detail::Base> {                                \
-   public:                                                                         \
-    Name(int64_t filters, const PerAxis& kernel_size, const Options& options = {}) \
-        : LayerOf(layer_options(options)) {                                        \
-      set(#Name, rank, filters, kernel_size, options);                             \
-    }                                                                              \
+#define RW_KERAS_CONV(Name, Base, Options)                                          \
+  class Name : public LayerOf<Name, detail::Base> {                                 \
+   public:                                                                          \
+    Name(int64_t filters, const PerAxis& kernel_size, const Options& options = {}); \
   };
-RW_KERAS_CONV(Conv1D, ConvLayer, ConvOptions, 1)
-RW_KERAS_CONV(Conv2D, ConvLayer, ConvOptions, 2)
-RW_KERAS_CONV(Conv3D, ConvLayer, ConvOptions, 3)
-RW_KERAS_CONV(Conv1DTranspose, ConvTransposeLayer, ConvTransposeOptions, 1)
-RW_KERAS_CONV(Conv2DTranspose, ConvTransposeLayer, ConvTransposeOptions, 2)
-RW_KERAS_CONV(Conv3DTranspose, ConvTransposeLayer, ConvTransposeOptions, 3)
-RW_KERAS_CONV(SeparableConv1D, SeparableConvLayer, SeparableConvOptions, 1)
-RW_KERAS_CONV(SeparableConv2D, SeparableConvLayer, SeparableConvOptions, 2)
+RW_KERAS_CONV(Conv1D, ConvLayer, ConvOptions)
+RW_KERAS_CONV(Conv2D, ConvLayer, ConvOptions)
+RW_KERAS_CONV(Conv3D, ConvLayer, ConvOptions)
+RW_KERAS_CONV(Conv1DTranspose, ConvTransposeLayer, ConvTransposeOptions)
+RW_KERAS_CONV(Conv2DTranspose, ConvTransposeLayer, ConvTransposeOptions)
+RW_KERAS_CONV(Conv3DTranspose, ConvTransposeLayer, ConvTransposeOptions)
+RW_KERAS_CONV(SeparableConv1D, SeparableConvLayer, SeparableConvOptions)
+RW_KERAS_CONV(SeparableConv2D, SeparableConvLayer, SeparableConvOptions)
 #undef RW_KERAS_CONV
 
 class DepthwiseConv1D : public LayerOf<DepthwiseConv1D, detail::DepthwiseConvLayer> {
  public:
-  explicit DepthwiseConv1D(const PerAxis& kernel_size, const DepthwiseConvOptions& options = {})
-      : LayerOf(layer_options(options)) {
-    set("DepthwiseConv1D", 1, kernel_size, options);
-  }
+  explicit DepthwiseConv1D(const PerAxis& kernel_size, const DepthwiseConvOptions& options = {});
 };
 class DepthwiseConv2D : public LayerOf<DepthwiseConv2D, detail::DepthwiseConvLayer> {
  public:
-  explicit DepthwiseConv2D(const PerAxis& kernel_size, const DepthwiseConvOptions& options = {})
-      : LayerOf(layer_options(options)) {
-    set("DepthwiseConv2D", 2, kernel_size, options);
-  }
+  explicit DepthwiseConv2D(const PerAxis& kernel_size, const DepthwiseConvOptions& options = {});
 };
 
 }  // namespace rw::keras

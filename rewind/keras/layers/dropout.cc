@@ -82,4 +82,13 @@ Tensor GaussianDropout::call(const Tensor& x, const CallArgs& args) {
                                            .dtype = x.dtype()});
 }
 
+#define RW_KERAS_SPATIAL_DROPOUT(Name, rank)                                                        \
+  Name::Name(double rate, const SpatialDropoutOptions& options) : LayerOf(layer_options(options)) { \
+    set(#Name, rank, rate, options);                                                                \
+  }
+RW_KERAS_SPATIAL_DROPOUT(SpatialDropout1D, 1)
+RW_KERAS_SPATIAL_DROPOUT(SpatialDropout2D, 2)
+RW_KERAS_SPATIAL_DROPOUT(SpatialDropout3D, 3)
+#undef RW_KERAS_SPATIAL_DROPOUT
+
 }  // namespace rw::keras

@@ -50,17 +50,14 @@ class SpatialDropoutLayer : public Layer {
 }  // namespace detail
 
 // Whole channels are dropped.
-#define RW_KERAS_SPATIAL_DROPOUT(Name, rank)                              \
-  class Name : public LayerOf<Name, detail::SpatialDropoutLayer> {        \
-   public:                                                                \
-    explicit Name(double rate, const SpatialDropoutOptions& options = {}) \
-        : LayerOf(layer_options(options)) {                               \
-      set(#Name, rank, rate, options);                                    \
-    }                                                                     \
+#define RW_KERAS_SPATIAL_DROPOUT(Name)                                     \
+  class Name : public LayerOf<Name, detail::SpatialDropoutLayer> {         \
+   public:                                                                 \
+    explicit Name(double rate, const SpatialDropoutOptions& options = {}); \
   };
-RW_KERAS_SPATIAL_DROPOUT(SpatialDropout1D, 1)
-RW_KERAS_SPATIAL_DROPOUT(SpatialDropout2D, 2)
-RW_KERAS_SPATIAL_DROPOUT(SpatialDropout3D, 3)
+RW_KERAS_SPATIAL_DROPOUT(SpatialDropout1D)
+RW_KERAS_SPATIAL_DROPOUT(SpatialDropout2D)
+RW_KERAS_SPATIAL_DROPOUT(SpatialDropout3D)
 #undef RW_KERAS_SPATIAL_DROPOUT
 
 struct NoiseOptions {

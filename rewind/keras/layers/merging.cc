@@ -187,4 +187,11 @@ std::vector<Tensor> Dot::call_many(const std::vector<Tensor>& inputs, const Call
   return {y.rank() == 1 ? expand_dims(y, 1) : y};
 }
 
+Add::Add(const LayerOptions& options) : LayerOf(options) {}
+Subtract::Subtract(const LayerOptions& options) : LayerOf(options) {}
+Multiply::Multiply(const LayerOptions& options) : LayerOf(options) {}
+Average::Average(const LayerOptions& options) : LayerOf(options) {}
+Maximum::Maximum(const LayerOptions& options) : LayerOf(options) {}
+Minimum::Minimum(const LayerOptions& options) : LayerOf(options) {}
+
 }  // namespace rw::keras

@@ -23,13 +23,13 @@ class MergeLayer : public Layer {
 
 }  // namespace detail
 
-#define RW_KERAS_MERGE(Name)                                              \
-  class Name : public LayerOf<Name, detail::MergeLayer> {                 \
-   public:                                                                \
-    explicit Name(const LayerOptions& options = {}) : LayerOf(options) {} \
-                                                                          \
-   protected:                                                             \
-    Tensor merge(const std::vector<Tensor>& inputs) override;             \
+#define RW_KERAS_MERGE(Name)                                  \
+  class Name : public LayerOf<Name, detail::MergeLayer> {     \
+   public:                                                    \
+    explicit Name(const LayerOptions& options = {});          \
+                                                              \
+   protected:                                                 \
+    Tensor merge(const std::vector<Tensor>& inputs) override; \
   };
 RW_KERAS_MERGE(Add)
 RW_KERAS_MERGE(Subtract)

@@ -50,3 +50,22 @@ Tensor GlobalPoolingLayer::call(const Tensor& x, const CallArgs& args) {
 }
 
 }  // namespace rw::keras::detail
+
+namespace rw::keras {
+
+#define RW_KERAS_POOLING(Name, rank, maximum)                                                             \
+  Name::Name(const PerAxis& pool_size, const PoolingOptions& options) : LayerOf(layer_options(options)) { \
+    set(#Name, rank, maximum, pool_size, options);                                                        \
+  }                                                                                                       \
+  Global##Name::Global##Name(const GlobalPoolingOptions& options) : LayerOf(layer_options(options)) {     \
+    set("Global" #Name, rank, maximum, options);                                                          \
+  }
+RW_KERAS_POOLING(MaxPooling1D, 1, true)
+RW_KERAS_POOLING(MaxPooling2D, 2, true)
+RW_KERAS_POOLING(MaxPooling3D, 3, true)
+RW_KERAS_POOLING(AveragePooling1D, 1, false)
+RW_KERAS_POOLING(AveragePooling2D, 2, false)
+RW_KERAS_POOLING(AveragePooling3D, 3, false)
+#undef RW_KERAS_POOLING
+
+}  // namespace rw::keras

@@ -59,35 +59,30 @@ class GlobalPoolingLayer : public Layer {
 
 }  // namespace detail
 
-#define RW_KERAS_POOLING(Name, rank, maximum)                                       \
-  class Name : public LayerOf<Name, detail::PoolingLayer> {                         \
-   public:                                                                          \
-    explicit Name(const PerAxis& pool_size = 2, const PoolingOptions& options = {}) \
-        : LayerOf(layer_options(options)) {                                         \
-      set(#Name, rank, maximum, pool_size, options);                                \
-    }                                                                               \
+#define RW_KERAS_POOLING(Name)                                                       \
+  class Name : public LayerOf<Name, detail::PoolingLayer> {                          \
+   public:                                                                           \
+    explicit Name(const PerAxis& pool_size = 2, const PoolingOptions& options = {}); \
   };
-RW_KERAS_POOLING(MaxPooling1D, 1, true)
-RW_KERAS_POOLING(MaxPooling2D, 2, true)
-RW_KERAS_POOLING(MaxPooling3D, 3, true)
-RW_KERAS_POOLING(AveragePooling1D, 1, false)
-RW_KERAS_POOLING(AveragePooling2D, 2, false)
-RW_KERAS_POOLING(AveragePooling3D, 3, false)
+RW_KERAS_POOLING(MaxPooling1D)
+RW_KERAS_POOLING(MaxPooling2D)
+RW_KERAS_POOLING(MaxPooling3D)
+RW_KERAS_POOLING(AveragePooling1D)
+RW_KERAS_POOLING(AveragePooling2D)
+RW_KERAS_POOLING(AveragePooling3D)
 #undef RW_KERAS_POOLING
 
-#define RW_KERAS_GLOBAL_POOLING(Name, rank, maximum)                                            \
-  class Name : public LayerOf<Name, detail::GlobalPoolingLayer> {                               \
-   public:                                                                                      \
-    explicit Name(const GlobalPoolingOptions& options = {}) : LayerOf(layer_options(options)) { \
-      set(#Name, rank, maximum, options);                                                       \
-    }                                                                                           \
+#define RW_KERAS_GLOBAL_POOLING(Name)                             \
+  class Name : public LayerOf<Name, detail::GlobalPoolingLayer> { \
+   public:                                                        \
+    explicit Name(const GlobalPoolingOptions& options = {});      \
   };
-RW_KERAS_GLOBAL_POOLING(GlobalMaxPooling1D, 1, true)
-RW_KERAS_GLOBAL_POOLING(GlobalMaxPooling2D, 2, true)
-RW_KERAS_GLOBAL_POOLING(GlobalMaxPooling3D, 3, true)
-RW_KERAS_GLOBAL_POOLING(GlobalAveragePooling1D, 1, false)
-RW_KERAS_GLOBAL_POOLING(GlobalAveragePooling2D, 2, false)
-RW_KERAS_GLOBAL_POOLING(GlobalAveragePooling3D, 3, false)
+RW_KERAS_GLOBAL_POOLING(GlobalMaxPooling1D)
+RW_KERAS_GLOBAL_POOLING(GlobalMaxPooling2D)
+RW_KERAS_GLOBAL_POOLING(GlobalMaxPooling3D)
+RW_KERAS_GLOBAL_POOLING(GlobalAveragePooling1D)
+RW_KERAS_GLOBAL_POOLING(GlobalAveragePooling2D)
+RW_KERAS_GLOBAL_POOLING(GlobalAveragePooling3D)
 #undef RW_KERAS_GLOBAL_POOLING
 
 }  // namespace rw::keras

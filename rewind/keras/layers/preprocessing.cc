@@ -126,8 +126,8 @@ RandomFlip::RandomFlip(const RandomFlipOptions& options)
 Tensor RandomFlip::call(const Tensor& x, const CallArgs& args) {
   Tensor y = as_floats(x, compute_dtype());
   if (!args.is_training()) return y;
-  const Tensor dims = dims_tensor({sizes_of(x)[0], Size(1), Size(1), Size(1)}, DType::kInt32);
-  const Tensor flips = random_.uniform(dims) <= 0.5;
+  const Tensor drawn = random_.uniform(dims_tensor({sizes_of(x)[0]}, DType::kInt32));
+  const Tensor flips = reshape(drawn, {-1, 1, 1, 1}) <= 0.5;
   if (options_.mode != "vertical") y = where(flips, reverse(y, {2}), y);
   if (options_.mode != "horizontal") y = where(flips, reverse(y, {1}), y);
   return y;
@@ -153,12 +153,20 @@ namespace {
 
 // Where a place outside of [0, size) is read from.
 Tensor folded(const Tensor& at, const Tensor& size, const std::string& fill_mode) {
-  if (fill_mode == "wrap") return math::floormod(at, size);
   if (fill_mode == "reflect") {
     const Tensor period = math::floormod(at, size * 2);
     return where(period < size, period, size * 2 - 1 - period);
   }
   return clip_by_value(at, constant(0), size - 1);
+}
+
+// TensorFlow's way round: whole sizes are added or taken off, and what is still between the last place and
+// the first counts as the last.
+Tensor wrapped(const Tensor& at, const Tensor& size) {
+  const Tensor length = cast(size, float32), last = maximum(length - 1.0, 1.0);
+  const Tensor turns = cast(cast(abs(at) / last, int32), float32);
+  const Tensor inside = where(at < 0.0, at + length * (turns + 1.0), at);
+  return clip_by_value(where(at > length - 1.0, at - length * turns, inside), constant(0.0), length - 1.0);
 }
 
 }  // namespace
@@ -175,8 +183,12 @@ Tensor rotate_images(const Tensor& images, const Tensor& angles, const std::stri
   const Tensor y = expand_dims(cast(numbers_below(sizes[1]), float32), 1) - middle_y;  // (height, 1)
   const Tensor x = expand_dims(cast(numbers_below(sizes[2]), float32), 0) - middle_x;  // (1, width)
   const Tensor c = reshape(cos(angles), {-1, 1, 1}), s = reshape(sin(angles), {-1, 1, 1});
-  const Tensor from_x = c * x - s * y + middle_x;  // (batch, height, width)
-  const Tensor from_y = s * x + c * y + middle_y;
+  Tensor from_x = c * x - s * y + middle_x;  // (batch, height, width)
+  Tensor from_y = s * x + c * y + middle_y;
+  if (fill_mode == "wrap") {
+    from_x = wrapped(from_x, width);
+    from_y = wrapped(from_y, height);
+  }
   const Tensor fill = constant(fill_value, images.dtype());
   auto read = [&](const Tensor& iy, const Tensor& ix) {
     const Tensor fy = folded(iy, height, fill_mode), fx = folded(ix, width, fill_mode);

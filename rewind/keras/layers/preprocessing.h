@@ -1,5 +1,5 @@
 // Layers that prepare data: Rescaling, Normalization; RandomFlip, RandomRotation, RandomCrop, which change
-// images in training only.
+// images in training, and when nobody says whether it is training.
 #pragma once
 
 #include "rewind/keras/layer.h"
@@ -61,6 +61,7 @@ class RandomFlip : public LayerOf<RandomFlip> {
  public:
   explicit RandomFlip(const RandomFlipOptions& options = {});
   Tensor call(const Tensor& x, const CallArgs& args) override;
+  bool trains_unless_told() const override { return true; }
 
  private:
   RandomFlipOptions options_;
@@ -83,6 +84,7 @@ class RandomRotation : public LayerOf<RandomRotation> {
       : RandomRotation(-factor, factor, options) {}
   RandomRotation(double low, double high, const RandomRotationOptions& options = {});
   Tensor call(const Tensor& x, const CallArgs& args) override;
+  bool trains_unless_told() const override { return true; }
 
  private:
   double low_, high_;
@@ -101,6 +103,7 @@ class RandomCrop : public LayerOf<RandomCrop> {
  public:
   RandomCrop(int64_t height, int64_t width, const RandomCropOptions& options = {});
   Tensor call(const Tensor& x, const CallArgs& args) override;
+  bool trains_unless_told() const override { return true; }
 
  private:
   int64_t height_, width_;

@@ -156,4 +156,25 @@ Tensor UpSamplingLayer::call(const Tensor& x, const CallArgs&) {
 }
 
 }  // namespace detail
+#define RW_KERAS_EDGE_LAYER(Name, axes)                                                                      \
+  Name::Name(const SpatialPairs& amounts, const SpatialOptions& options) : LayerOf(layer_options(options)) { \
+    set(#Name, amounts, axes, options.data_format);                                                          \
+  }
+RW_KERAS_EDGE_LAYER(ZeroPadding1D, 1)
+RW_KERAS_EDGE_LAYER(ZeroPadding2D, 2)
+RW_KERAS_EDGE_LAYER(ZeroPadding3D, 3)
+RW_KERAS_EDGE_LAYER(Cropping1D, 1)
+RW_KERAS_EDGE_LAYER(Cropping2D, 2)
+RW_KERAS_EDGE_LAYER(Cropping3D, 3)
+#undef RW_KERAS_EDGE_LAYER
+
+#define RW_KERAS_UP_SAMPLING(Name, axes)                                                                \
+  Name::Name(const PerAxis& size, const UpSamplingOptions& options) : LayerOf(layer_options(options)) { \
+    set(#Name, size.for_axes(#Name, "size", axes), axes, options.data_format, options.interpolation);   \
+  }
+RW_KERAS_UP_SAMPLING(UpSampling1D, 1)
+RW_KERAS_UP_SAMPLING(UpSampling2D, 2)
+RW_KERAS_UP_SAMPLING(UpSampling3D, 3)
+#undef RW_KERAS_UP_SAMPLING
+
 }  // namespace rw::keras

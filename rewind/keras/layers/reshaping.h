@@ -105,20 +105,17 @@ class UpSamplingLayer : public Layer {
 
 }  // namespace detail
 
-#define RW_KERAS_EDGE_LAYER(Name, Base, axes, amount)                                       \
-  class Name : public LayerOf<Name, detail::Base> {                                         \
-   public:                                                                                  \
-    explicit Name(const SpatialPairs& amounts = amount, const SpatialOptions& options = {}) \
-        : LayerOf(layer_options(options)) {                                                 \
-      set(#Name, amounts, axes, options.data_format);                                       \
-    }                                                                                       \
+#define RW_KERAS_EDGE_LAYER(Name, Base, amount)                                              \
+  class Name : public LayerOf<Name, detail::Base> {                                          \
+   public:                                                                                   \
+    explicit Name(const SpatialPairs& amounts = amount, const SpatialOptions& options = {}); \
   };
-RW_KERAS_EDGE_LAYER(ZeroPadding1D, ZeroPaddingLayer, 1, 1)
-RW_KERAS_EDGE_LAYER(ZeroPadding2D, ZeroPaddingLayer, 2, 1)
-RW_KERAS_EDGE_LAYER(ZeroPadding3D, ZeroPaddingLayer, 3, 1)
-RW_KERAS_EDGE_LAYER(Cropping1D, CroppingLayer, 1, 1)
-RW_KERAS_EDGE_LAYER(Cropping2D, CroppingLayer, 2, 0)
-RW_KERAS_EDGE_LAYER(Cropping3D, CroppingLayer, 3, 1)
+RW_KERAS_EDGE_LAYER(ZeroPadding1D, ZeroPaddingLayer, 1)
+RW_KERAS_EDGE_LAYER(ZeroPadding2D, ZeroPaddingLayer, 1)
+RW_KERAS_EDGE_LAYER(ZeroPadding3D, ZeroPaddingLayer, 1)
+RW_KERAS_EDGE_LAYER(Cropping1D, CroppingLayer, 1)
+RW_KERAS_EDGE_LAYER(Cropping2D, CroppingLayer, 0)
+RW_KERAS_EDGE_LAYER(Cropping3D, CroppingLayer, 1)
 #undef RW_KERAS_EDGE_LAYER
 
 struct UpSamplingOptions {
@@ -129,17 +126,14 @@ struct UpSamplingOptions {
   DTypePolicy dtype = {};
 };
 
-#define RW_KERAS_UP_SAMPLING(Name, axes)                                                                \
-  class Name : public LayerOf<Name, detail::UpSamplingLayer> {                                          \
-   public:                                                                                              \
-    explicit Name(const PerAxis& size = 2, const UpSamplingOptions& options = {})                       \
-        : LayerOf(layer_options(options)) {                                                             \
-      set(#Name, size.for_axes(#Name, "size", axes), axes, options.data_format, options.interpolation); \
-    }                                                                                                   \
+#define RW_KERAS_UP_SAMPLING(Name)                                                 \
+  class Name : public LayerOf<Name, detail::UpSamplingLayer> {                     \
+   public:                                                                         \
+    explicit Name(const PerAxis& size = 2, const UpSamplingOptions& options = {}); \
   };
-RW_KERAS_UP_SAMPLING(UpSampling1D, 1)
-RW_KERAS_UP_SAMPLING(UpSampling2D, 2)
-RW_KERAS_UP_SAMPLING(UpSampling3D, 3)
+RW_KERAS_UP_SAMPLING(UpSampling1D)
+RW_KERAS_UP_SAMPLING(UpSampling2D)
+RW_KERAS_UP_SAMPLING(UpSampling3D)
 #undef RW_KERAS_UP_SAMPLING
 
 }  // namespace rw::keras

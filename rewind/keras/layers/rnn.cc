@@ -2,6 +2,7 @@
 
 #include "rewind/base/error.h"
 #include "rewind/function/while_loop.h"
+#include "rewind/keras/layer_state.h"
 #include "rewind/tensor/ops/binary.h"
 #include "rewind/tensor/ops/creation.h"
 #include "rewind/tensor/ops/matmul.h"
@@ -9,6 +10,7 @@
 #include "rewind/tensor/ops/shape.h"
 #include "rewind/tensor/ops/unary.h"
 #include "rewind/tensor/sizes.h"
+#include "rewind/tensor/trace.h"
 
 namespace rw::keras {
 namespace detail {
@@ -49,10 +51,12 @@ void RnnLayer::set(const char* layer, const char* cell, int64_t units, int64_t g
                .return_sequences = o.return_sequences,
                .return_state = o.return_state,
                .go_backwards = o.go_backwards,
+               .stateful = o.stateful,
                .unroll = o.unroll,
                .zero_output_for_mask = o.zero_output_for_mask};
   set_activity_regularizer(o.activity_regularizer);
   if (o.dropout > 0 || o.recurrent_dropout > 0) random_ = add_seed_generator(o.seed);
+  if (o.stateful) kept_ = std::make_shared<std::vector<Variable>>();
 }
 
 void RnnLayer::build_many(const std::vector<Shape>& inputs) {
@@ -80,6 +84,29 @@ void RnnLayer::build_many(const std::vector<Shape>& inputs) {
                         .constraint = settings_.bias_constraint});
 }
 
+void RnnLayer::reset_state() const {
+  if (!kept_) fail_precondition(name(), "layer \"" + name() + "\" is not stateful: it keeps no state");
+  for (const Variable& v : *kept_) v.assign(zeros(v.shape(), v.dtype()));
+}
+
+const std::vector<Variable>& RnnLayer::kept_states(int64_t batch, DType dtype) const {
+  if (batch < 0)
+    fail_invalid(name(), "layer \"" + name() +
+                             "\" is stateful: the size of its batches must be known, as by "
+                             "Input(shape, {.batch_size = 32})");
+  if (!kept_->empty() && kept_->front().shape()[0] != batch)
+    fail_invalid(name(), "layer \"" + name() + "\" is stateful: it expects batches of " +
+                             std::to_string(kept_->front().shape()[0]) + ", but it received one of " +
+                             std::to_string(batch));
+  const OutsideTraces outside;
+  for (size_t i = kept_->size(); i < states_; ++i) {
+    kept_->push_back(Variable(zeros({batch, units_}, dtype),
+                              {.trainable = false, .name = name() + "/rnn_state_" + std::to_string(i)}));
+    layer_state()->random_states.push_back(kept_->back());
+  }
+  return *kept_;
+}
+
 Tensor RnnLayer::compute_mask(const std::vector<Tensor>&, const std::vector<Tensor>& masks) {
   return settings_.return_sequences && !masks.empty() ? masks[0] : Tensor();
 }
@@ -93,23 +120,35 @@ std::vector<Tensor> RnnLayer::call_many(const std::vector<Tensor>& inputs, const
                              " initial states behind its input, " + "but it received " +
                              std::to_string(inputs.size()) + " input tensors");
   const Sizes sizes = sizes_of(x);
-  const Weights w{value_of(kernel_), value_of(recurrent_kernel_), value_of(bias_)};
+  Weights w{value_of(kernel_), value_of(recurrent_kernel_), value_of(bias_), {}, {}};
   std::vector<Tensor> states(inputs.begin() + 1, inputs.end());
+  if (states.empty() && kept_)
+    for (const Variable& v : kept_states(x.shape()[0], x.dtype())) states.push_back(v.value());
   if (states.empty()) states.assign(states_, fill_sizes({sizes[0], Size(units_)}, constant(0.0, x.dtype())));
 
   // The same mask for all steps, as for the same example.
   const bool training = args.is_training();
-  Tensor in = x;
-  if (training && settings_.dropout > 0) {
+  const int64_t masks_drawn = settings_.recurrent_dropout > 0 ? gates_ : 1;
+  std::vector<Tensor> in;
+  for (int64_t i = 0; training && settings_.dropout > 0 && i < masks_drawn; ++i) {
     const Tensor ones = fill_sizes({sizes[0], Size(1), sizes[2]}, constant(1.0, x.dtype()));
-    in = in * random_.dropout(ones, settings_.dropout);
+    in.push_back(x * random_.dropout(ones, settings_.dropout));
   }
-  Tensor state_noise;
-  if (training && settings_.recurrent_dropout > 0)
-    state_noise = random_.dropout(ones_like(states[0]), settings_.recurrent_dropout);
+  if (in.empty()) in.push_back(x);
+  for (int64_t i = 0; training && settings_.recurrent_dropout > 0 && i < masks_drawn; ++i)
+    w.noise.push_back(random_.dropout(ones_like(states[0]), settings_.recurrent_dropout));
+  if (by_gate() || !w.noise.empty()) w.gates = split(w.recurrent, int(gates_), 1);
 
   // Products with the inputs do not wait for each other: one for all steps.
-  Tensor z = tensordot(in, w.kernel, 1);
+  Tensor z;
+  if (in.size() == 1) {
+    z = tensordot(in[0], w.kernel, 1);
+  } else {
+    std::vector<Tensor> products;
+    const std::vector<Tensor> kernels = split(w.kernel, int(gates_), 1);
+    for (size_t i = 0; i < in.size(); ++i) products.push_back(tensordot(in[i], kernels[i], 1));
+    z = concat(products, -1);
+  }
   if (bias_.defined()) z = z + input_bias(w);
   z = transpose(z, {1, 0, 2});  // (time, batch, gates * units)
   Tensor mask = args.mask.defined() ? transpose(args.mask) : Tensor();
@@ -117,9 +156,7 @@ std::vector<Tensor> RnnLayer::call_many(const std::vector<Tensor>& inputs, const
   std::vector<Tensor> carried = states;
   if (mask.defined()) carried.push_back(zeros_like(states[0]));
   auto next = [&](const Tensor& zt, const Tensor& mt, const std::vector<Tensor>& before) {
-    std::vector<Tensor> seen(before.begin(), before.begin() + long(states_));
-    if (state_noise.defined()) seen[0] = seen[0] * state_noise;
-    std::vector<Tensor> now = step(zt, seen, w);
+    std::vector<Tensor> now = step(zt, {before.begin(), before.begin() + long(states_)}, w);
     if (!mt.defined()) return now;
     const Tensor idle = settings_.zero_output_for_mask ? zeros_like(now[0]) : before.back();
     now.push_back(chosen(mt, now[0], idle));
@@ -159,9 +196,23 @@ std::vector<Tensor> RnnLayer::call_many(const std::vector<Tensor>& inputs, const
     carried = final_values;
     if (settings_.return_sequences) sequence = transpose(rows.stack(), {1, 0, 2});
   }
+  if (kept_) {
+    const std::vector<Variable>& kept = kept_states(x.shape()[0], x.dtype());
+    for (size_t i = 0; i < states_; ++i) kept[i].assign(carried[i]);
+  }
   std::vector<Tensor> results{settings_.return_sequences ? sequence : result(carried)};
   if (settings_.return_state) results.insert(results.end(), carried.begin(), carried.begin() + long(states_));
   return results;
+}
+
+Tensor RnnLayer::through(const Tensor& h, const Weights& w) const {
+  if (w.noise.empty()) return matmul(h, w.recurrent);
+  std::vector<Tensor> products;
+  for (size_t i = 0; i < w.noise.size(); ++i) products.push_back(through(h, w, i));
+  return products.size() == 1 ? products[0] : concat(products, 1);
+}
+Tensor RnnLayer::through(const Tensor& h, const Weights& w, size_t gate) const {
+  return matmul(w.noise.empty() ? h : h * w.noise[gate], w.gates[gate]);
 }
 
 template void RnnLayer::set(const char*, const char*, int64_t, int64_t, size_t, const SimpleRNNOptions&);
@@ -189,7 +240,7 @@ LayerRef SimpleRNN::fresh(const std::string& name, bool turned) const {
 }
 std::vector<Tensor> SimpleRNN::step(const Tensor& z, const std::vector<Tensor>& states,
                                     const Weights& w) const {
-  return {options_.activation(z + matmul(states[0], w.recurrent))};
+  return {options_.activation(z + through(states[0], w))};
 }
 
 LSTM::LSTM(int64_t units, const LSTMOptions& options) : LayerOf(layer_options(options)), options_(options) {
@@ -209,7 +260,7 @@ Initializer LSTM::bias_initializer() const {
 }
 // Gates lie in the order input, forget, cell, output.
 std::vector<Tensor> LSTM::step(const Tensor& z, const std::vector<Tensor>& states, const Weights& w) const {
-  const std::vector<Tensor> gates = split(z + matmul(states[0], w.recurrent), 4, 1);
+  const std::vector<Tensor> gates = split(z + through(states[0], w), 4, 1);
   const Tensor i = options_.recurrent_activation(gates[0]);
   const Tensor f = options_.recurrent_activation(gates[1]);
   const Tensor c = f * states[1] + i * options_.activation(gates[2]);
@@ -232,16 +283,15 @@ std::vector<Tensor> GRU::step(const Tensor& z, const std::vector<Tensor>& states
   const std::vector<Tensor> x = split(z, 3, 1);
   Tensor update, candidate;
   if (options_.reset_after) {
-    Tensor inner = matmul(h, w.recurrent);
+    Tensor inner = through(h, w);
     if (w.bias.defined()) inner = inner + w.bias[1];
     const std::vector<Tensor> r = split(inner, 3, 1);
     update = options_.recurrent_activation(x[0] + r[0]);
     candidate = options_.activation(x[2] + options_.recurrent_activation(x[1] + r[1]) * r[2]);
   } else {
-    const std::vector<Tensor> kernels = split(w.recurrent, 3, 1);
-    update = options_.recurrent_activation(x[0] + matmul(h, kernels[0]));
-    const Tensor reset = options_.recurrent_activation(x[1] + matmul(h, kernels[1]));
-    candidate = options_.activation(x[2] + matmul(reset * h, kernels[2]));
+    update = options_.recurrent_activation(x[0] + through(h, w, 0));
+    const Tensor reset = options_.recurrent_activation(x[1] + through(h, w, 1));
+    candidate = options_.activation(x[2] + through(reset * h, w, 2));
   }
   return {update * h + (1.0 - update) * candidate};
 }

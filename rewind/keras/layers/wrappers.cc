@@ -11,7 +11,8 @@ namespace rw::keras {
 Bidirectional::Bidirectional(const detail::RnnLayer& layer, const BidirectionalOptions& options)
     : LayerOf(layer_options(options)),
       forward_(layer.fresh("forward_" + layer.name(), false)),
-      backward_(layer.fresh("backward_" + layer.name(), true)),
+      backward_(options.backward_layer.defined() ? options.backward_layer
+                                                 : layer.fresh("backward_" + layer.name(), true)),
       merge_mode_(options.merge_mode),
       sequences_(layer.return_sequences()),
       state_(layer.return_state()) {
@@ -19,6 +20,12 @@ Bidirectional::Bidirectional(const detail::RnnLayer& layer, const BidirectionalO
   if (std::find(std::begin(modes), std::end(modes), merge_mode_) == std::end(modes))
     fail_invalid("Bidirectional",
                  "merge_mode must be concat, sum, mul, ave or none: got \"" + merge_mode_ + "\"");
+  const auto* back = dynamic_cast<const detail::RnnLayer*>(&*backward_);
+  if (!back || !back->goes_backwards() || back->return_sequences() != sequences_ ||
+      back->return_state() != state_)
+    fail_invalid("Bidirectional", "backward_layer \"" + backward_.name() +
+                                      "\" must be a recurrent layer with go_backwards, and with the "
+                                      "return_sequences and return_state of the forward layer");
   layer_state()->add_child(forward_.state());
   layer_state()->add_child(backward_.state());
   layer_state()->own_children = true;
@@ -38,7 +45,7 @@ std::vector<Tensor> Bidirectional::call_many(const std::vector<Tensor>& inputs, 
   std::vector<Tensor> first{inputs[0]}, second{inputs[0]};
   first.insert(first.end(), inputs.begin() + 1, inputs.begin() + 1 + long(half));
   second.insert(second.end(), inputs.begin() + 1 + long(half), inputs.end());
-  const CallArgs own{.training = args.training, .mask = args.mask};
+  const CallArgs own{.mask = args.mask};
   std::vector<Tensor> a = forward_->all(first, own), b = backward_->all(second, own);
   if (sequences_) b[0] = reverse(b[0], {1});
   std::vector<Tensor> results;
@@ -68,11 +75,11 @@ void TimeDistributed::build(const Shape& input) {
   layer_->build_for(step);
 }
 
-Tensor TimeDistributed::call(const Tensor& x, const CallArgs& args) {
+Tensor TimeDistributed::call(const Tensor& x, const CallArgs&) {
   const Sizes sizes = sizes_of(x);
   Sizes joined{sizes[0] * sizes[1]};
   joined.insert(joined.end(), sizes.begin() + 2, sizes.end());
-  const Tensor y = (*layer_)(reshape_sizes(x, joined), {.training = args.training});
+  const Tensor y = (*layer_)(reshape_sizes(x, joined));
   const Sizes inner = sizes_of(y);
   Sizes out{sizes[0], sizes[1]};
   out.insert(out.end(), inner.begin() + 1, inner.end());

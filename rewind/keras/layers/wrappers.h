@@ -10,6 +10,7 @@ namespace rw::keras {
 
 struct BidirectionalOptions {
   std::string merge_mode = "concat";  // "sum", "mul", "ave"; "none": both results
+  LayerRef backward_layer = {};       // one that reads from the end (go_backwards); empty: like the first
   std::string name = {};
   bool trainable = true;
   DTypePolicy dtype = {};
