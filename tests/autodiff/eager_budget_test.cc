@@ -3,61 +3,17 @@
 // views, other threads, user pointers) sees right values. $REWIND_RANDOM_SCALE scales the number of programs
 // (1 = 2,000; default 0.05).
 #include <gtest/gtest.h>
-#include <sys/resource.h>
 
-#include <csignal>
 #include <cstdlib>
 #include <cstring>
 #include <random>
 #include <thread>
 
-#include "rewind/rewind.h"
 #include "rewind/tensor/dlpack.h"
+#include "tests/autodiff/eager_budget.h"
 
 namespace rw {
 namespace {
-
-struct Budget {
-  explicit Budget(int64_t bytes) { memory::set_budget("CPU:0", bytes); }
-  ~Budget() { memory::set_budget("CPU:0", 0); }
-};
-
-Tensor normal(std::vector<int64_t> shape, int64_t seed, int64_t which) {
-  return random::stateless_normal(shape, constant(std::vector<int64_t>{seed, which}));
-}
-
-std::vector<float> bits(const Tensor& t) { return t.to_vector<float>(); }
-
-bool same(const std::vector<float>& a, const std::vector<float>& b) {
-  return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(float)) == 0;
-}
-
-// What is held now plus so much.
-int64_t held_plus(int64_t bytes) {
-  memory::trim();
-  return memory::stats().reserved + bytes;
-}
-
-Tensor chain(Tensor x, const Tensor& y, int layers) {
-  for (int i = 0; i < layers; ++i) x = x + sin(x * y) * 0.01f;
-  return x;
-}
-
-struct Slopes {
-  std::vector<float> value, dx;
-};
-
-Slopes run_chain(int layers, int64_t size = 8192) {
-  const Tensor x = ones({size});
-  const Tensor y = fill({size}, 0.5f);
-  GradientTape tape;
-  tape.watch(x);
-  const Tensor z = chain(x, y, layers);
-  Slopes s;
-  s.dx = bits(tape.gradient(reduce_sum(z), x));
-  s.value = bits(z);
-  return s;
-}
 
 TEST(EagerBudget, DeepChainsRunInAFewStates) {
   const Slopes free_run = run_chain(3000);
@@ -459,111 +415,6 @@ TEST(EagerBudget, HistoriesThatAreNoChainsAreMadeAgainAFewTimes) {
   EXPECT_LT(evaluations("lanes", 50, 150), 2);
   EXPECT_LT(evaluations("lanes", 25, 150), 3.5);
   EXPECT_LT(evaluations("far back", 50, 150), 2.2);
-}
-
-struct Spill {
-  explicit Spill(int64_t bytes = 0, double speed = 1e15) {
-    memory::set_spill("CPU:0", {.path = "/tmp", .bytes = bytes, .bytes_per_second = speed});
-  }
-  ~Spill() { memory::set_spill("CPU:0", {}); }
-};
-
-TEST(EagerSpill, AFastFileTakesThePlaceOfMakingAgain) {
-  const Slopes free_run = run_chain(300);
-  const memory::Stats before = memory::stats();
-  {
-    const Budget limit(held_plus(20 * 8192 * 4));
-    const Spill file;
-    memory::reset_peak();
-    const Slopes small = run_chain(300);
-    EXPECT_TRUE(same(free_run.dx, small.dx));
-    EXPECT_TRUE(same(free_run.value, small.value));
-    EXPECT_LE(memory::stats().peak, memory::budget());
-  }
-  const memory::Stats after = memory::stats();
-  EXPECT_GT(after.read_back, before.read_back);
-  EXPECT_LT(after.remade - before.remade, 600) << "few calls run again where reading costs nothing";
-  EXPECT_EQ(after.spilled, 0) << "nothing stays in the file";
-}
-
-TEST(EagerSpill, ASlowFileIsLeftAlone) {
-  const Slopes free_run = run_chain(300);
-  const memory::Stats before = memory::stats();
-  const Budget limit(held_plus(20 * 8192 * 4));
-  const Spill file(0, 1.0);
-  EXPECT_TRUE(same(free_run.dx, run_chain(300).dx));
-  EXPECT_EQ(memory::stats().read_back, before.read_back);
-  EXPECT_GT(memory::stats().remade, before.remade);
-}
-
-TEST(EagerSpill, ItStaysBelowItsSizeAndShowsInTheStatistics) {
-  const Slopes free_run = run_chain(300);
-  const Budget limit(held_plus(20 * 8192 * 4));
-  const Spill file(10 * 8192 * 4);
-  const Tensor x = ones({8192});
-  GradientTape tape;
-  tape.watch(x);
-  const Tensor z = chain(x, fill({8192}, 0.5f), 300);
-  EXPECT_GT(memory::stats().spilled, 0);
-  EXPECT_LE(memory::stats().spilled, 10 * 8192 * 4);
-  EXPECT_TRUE(same(free_run.dx, bits(tape.gradient(reduce_sum(z), x))));
-  EXPECT_TRUE(same(free_run.value, bits(z)));
-}
-
-// A limit on the size of files stands for a disk that is full.
-TEST(EagerSpill, AFullDiskCostsTimeAndLosesNothing) {
-  const Slopes free_run = run_chain(300);
-  const memory::Stats before = memory::stats();
-  rlimit old{};
-  getrlimit(RLIMIT_FSIZE, &old);
-  const auto handler = std::signal(SIGXFSZ, SIG_IGN);
-  rlimit small = old;
-  small.rlim_cur = 5 * 8192 * 4 + 1000;
-  setrlimit(RLIMIT_FSIZE, &small);
-  {
-    const Budget limit(held_plus(20 * 8192 * 4));
-    const Spill file;
-    const Slopes run = run_chain(300);
-    EXPECT_TRUE(same(free_run.dx, run.dx));
-    EXPECT_TRUE(same(free_run.value, run.value));
-    try {
-      concat(std::vector<Tensor>(40, ones({8192})), 0);
-      ADD_FAILURE() << "40 blocks do not fit into 20";
-    } catch (const ResourceExhaustedError&) {}
-    EXPECT_TRUE(same(free_run.dx, run_chain(300).dx));
-  }
-  setrlimit(RLIMIT_FSIZE, &old);
-  std::signal(SIGXFSZ, handler);
-  EXPECT_GT(memory::stats().remade, before.remade);
-  EXPECT_EQ(memory::stats().spilled, 0);
-}
-
-TEST(EagerSpill, AFolderThatIsNotThereIsAnError) {
-  EXPECT_THROW(memory::set_spill("CPU:0", {.path = "/tmp/no such folder"}), NotFoundError);
-  EXPECT_THROW(memory::set_spill("CPU:0", {.path = "/tmp", .bytes = -1}), InvalidArgumentError);
-  EXPECT_THROW(memory::set_spill("CPU:0", {.path = "/tmp", .bytes_per_second = 0}), InvalidArgumentError);
-}
-
-TEST(EagerSpill, ItMayBeSwitchedOffWhileItHoldsValues) {
-  const Tensor x = ones({16384});
-  auto run = [&](bool spill) {
-    std::vector<Tensor> held;
-    const Budget limit(spill ? held_plus(10 * 65536) : 0);
-    GradientTape tape;
-    tape.watch(x);
-    Tensor h = x;
-    {
-      const auto file = spill ? std::make_unique<Spill>() : nullptr;
-      for (int i = 0; i < 40; ++i) held.push_back(h = sin(h) + h);
-      EXPECT_EQ(memory::stats().spilled > 0, spill);
-    }
-    std::vector<std::vector<float>> out = {bits(tape.gradient(reduce_sum(h), x))};
-    for (const Tensor& t : held) out.push_back(bits(t + 0.0f));
-    return out;
-  };
-  const auto free_run = run(false);
-  EXPECT_TRUE(free_run == run(true));
-  EXPECT_EQ(memory::stats().spilled, 0);
 }
 
 // A random eager training step.
