@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <atomic>
 #include <cstdio>
+#include <memory>
 #include <mutex>
+#include <vector>
 
 #include "rewind/base/error.h"
 #include "rewind/kernel/kernel.h"
@@ -26,6 +28,14 @@ std::atomic<bool> g_log_placement{false};
 struct RuntimeEntry {
   RuntimeKernel run = nullptr;
   ShareRule share = nullptr;
+};
+
+// What elementwise ops have in the slot where others have a RuntimeEntry.
+struct PlainEntry {
+  bool fits = false;                        // one output, of the inputs' sizes; no state
+  bool broadcasts = false;                  // one of the inputs may be a single number
+  DType output = DType::kInvalid;           // a fixed type; else the inputs' own
+  mutable std::atomic<DTypeSet> types = 0;  // those that passed check_call
 };
 
 Value allocate_for(const Op& op, Device& device, DType dtype, Shape shape) {
@@ -86,6 +96,54 @@ const RuntimeEntry* runtime_entry(const Op& op) {
   return static_cast<const RuntimeEntry*>(op.rule(RuleSlot::kRuntimeKernel));
 }
 
+// Memory in an empty value, with the sizes of one that exists.
+void allocate_like(const Op& op, const Value& sizes, DType dtype, Device& device, Value& value) {
+  const size_t bytes = size_t(sizes.size) * size_of(dtype);
+  auto storage = Ref<Storage>::adopt(new Storage);
+  storage->buffer = Buffer(device, bytes);
+  value.dtype = dtype;
+  value.shape = sizes.shape;
+  value.data = storage->buffer.data();
+  value.size = sizes.size;
+  value.storage = std::move(storage);
+  if (bytes <= kListedFrom) return;
+  list_holding({.storage = value.storage.get(), .op = &op, .dtype = dtype, .shape = value.shape});
+}
+
+const PlainEntry& make_plain_entry(const Op& op) {
+  auto entry = std::make_unique<PlainEntry>();
+  entry->broadcasts = op.shape_rule == broadcast_inputs;
+  entry->fits = (entry->broadcasts || op.shape_rule == same_shape_as_input) && op.simple && !op.stateful &&
+                !op.view && !op.shares && !op.runtime && op.outputs.size() == 1;
+  if (entry->fits) entry->output = op.outputs[0].dtype;
+  for (const ArgDef& input : op.inputs) entry->fits &= input.type_attr == op.inputs[0].type_attr;
+  if (entry->fits && entry->output == DType::kInvalid)
+    entry->fits = op.outputs[0].type_attr == op.inputs[0].type_attr;
+  const void* none = nullptr;
+  if (op.rules[size_t(RuleSlot::kRuntimeKernel)].compare_exchange_strong(none, entry.get(),
+                                                                         std::memory_order_acq_rel))
+    return *entry.release();
+  return *static_cast<const PlainEntry*>(none);
+}
+
+// Room of kernels that ask for some, which few elementwise ones do.
+class PlainHost final : public KernelHost {
+ public:
+  explicit PlainHost(Device& device) : device_(device) {}
+  View allocate_output(int, Shape) override {
+    fail_internal(__FILE__, __LINE__, "the output's sizes are known");
+  }
+  void* scratch(size_t bytes) override {
+    if (bytes == 0) return nullptr;
+    return scratch_.emplace_back(Buffer(device_, bytes)).data();
+  }
+  View variable(int) override { fail_internal(__FILE__, __LINE__, "the op has no state"); }
+
+ private:
+  Device& device_;
+  std::vector<Buffer> scratch_;
+};
+
 }  // namespace
 
 void set_log_device_placement(bool enabled) { g_log_placement = enabled; }
@@ -120,6 +178,38 @@ ValueList run_eager(const Op& op, const Attrs& attrs, std::span<const Value* con
   if (movable) [[unlikely]]
     return run_movable(op, attrs, inputs, remember);
   return run_eager_on(op, attrs, inputs, {in.data(), n});
+}
+
+bool run_plain(const Op& op, const Value& a, const Value* b, Value& result) {
+  if (op.inputs.size() != (b ? 2 : 1) || a.movable()) return false;
+  const Value* wide = &a;
+  const void* slot = op.rule(RuleSlot::kRuntimeKernel);
+  const PlainEntry& entry = slot ? *static_cast<const PlainEntry*>(slot) : make_plain_entry(op);
+  if (b) {
+    if (b->dtype != a.dtype || b->movable()) return false;
+    if (!(b->shape == a.shape)) {
+      if (!entry.broadcasts || (a.shape.rank() != 0 && b->shape.rank() != 0)) return false;
+      if (a.shape.rank() == 0) wide = b;
+    }
+  }
+  if (!entry.fits || is_host_only(a.dtype) || g_log_placement.load(std::memory_order_relaxed)) return false;
+  if (!contains(entry.types.load(std::memory_order_relaxed), a.dtype)) [[unlikely]] {
+    const DType types[] = {a.dtype, a.dtype};
+    DTypeVector outputs;
+    check_call(op, types, op.inputs.size(), Attrs(), &outputs);
+    entry.types.fetch_or(set_of(a.dtype), std::memory_order_relaxed);
+  }
+  Device& device = cpu_device();
+  const KernelEntry* kernel = find_kernel(op, device.type());
+  if (!kernel) return false;
+  allocate_like(op, *wide, entry.output == DType::kInvalid ? a.dtype : entry.output, device, result);
+  const View in[] = {a.view(), b ? b->view() : View()};
+  View out[] = {result.view()};
+  PlainHost host(device);
+  const Attrs defaults;
+  KernelContext ctx(op, defaults, {in, op.inputs.size()}, out, device, host, kernel->data);
+  kernel->run(ctx);
+  return true;
 }
 
 ValueList run_eager_on(const Op& op, const Attrs& attrs, std::span<const Value* const> inputs,

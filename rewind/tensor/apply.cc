@@ -17,6 +17,20 @@ namespace {
 constinit thread_local ThreadState t_state;
 std::atomic<BatchHook> g_batch_hook{nullptr};
 
+bool may_be_plain(const Op& op, TensorPointers inputs, const Attrs& attrs) {
+  return op.elementwise && attrs.empty() && (inputs.size() == 1 || inputs.size() == 2);
+}
+
+// The short way, for ops and tensors that have one; else an undefined tensor.
+Tensor apply_plain(const Op& op, TensorPointers inputs) {
+  const TensorImpl* a = inputs[0]->impl();
+  const TensorImpl* b = inputs.size() == 2 ? inputs[1]->impl() : a;
+  if (!a || !b || a->kind != TensorKind::kEager || b->kind != TensorKind::kEager) return Tensor();
+  auto result = Ref<TensorImpl>::adopt(new TensorImpl);
+  if (!run_plain(op, *a, inputs.size() == 2 ? b : nullptr, *result)) return Tensor();
+  return Tensor(std::move(result));
+}
+
 Tensors run_now(const Op& op, TensorPointers inputs, const Attrs& attrs) {
   SmallVector<const Value*, 4> values(inputs.size());
   for (size_t i = 0; i < inputs.size(); ++i) {
@@ -25,8 +39,13 @@ Tensors run_now(const Op& op, TensorPointers inputs, const Attrs& attrs) {
       fail_stale_symbol(*inputs[i]->impl());
   }
   const bool remember = t_state.recorders && cpu_memory_limit() > 0;
-  ValueList results = run_eager(op, attrs, {values.data(), values.size()}, remember);
   Tensors outputs;
+  if (t_state.recorders && !remember && may_be_plain(op, inputs, attrs)) {
+    outputs.emplace_back(apply_plain(op, inputs));
+    if (outputs[0].defined()) return outputs;
+    outputs.clear();
+  }
+  ValueList results = run_eager(op, attrs, {values.data(), values.size()}, remember);
   outputs.reserve(results.size());
   for (Value& v : results) outputs.emplace_back(make_tensor(std::move(v)));
   return outputs;
@@ -132,6 +151,9 @@ Tensors apply(const Op& op, const std::vector<Tensor>& inputs, const Attrs& attr
 }
 
 Tensor apply_one(const Op& op, TensorPointers inputs, const Attrs& attrs) {
+  const bool heard = t_state.recorders || t_state.trace || t_state.depth > 0 || checks_numerics();
+  if (!heard && may_be_plain(op, inputs, attrs))
+    if (Tensor result = apply_plain(op, inputs); result.defined()) return result;
   Tensors outputs = apply(op, inputs, attrs);
   RW_CHECK(outputs.size() == 1);
   return std::move(outputs[0]);

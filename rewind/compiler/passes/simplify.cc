@@ -1,6 +1,7 @@
 #include <string_view>
 #include <unordered_map>
 
+#include "rewind/compiler/fusible.h"
 #include "rewind/compiler/passes/passes.h"
 #include "rewind/compiler/rewrite.h"
 #include "rewind/op/table.h"
@@ -119,6 +120,20 @@ void take_before_broadcast(const Node& n, SmallVector<ValueId, 8>& in, const Sha
   }
 }
 
+// A reduction of rows that is only read under a shape with the reduced axes as ones keeps them itself: so it
+// can run in one loop with what reads it.
+ValueId keep_axes(ValueId x, const Shape& out, Graph& to) {
+  const Node* p = to.producer(x);
+  if (!p || !out.fully_known()) return -1;
+  const Fusible f = fusible(to, *p);
+  if (f.kind != FuseKind::kRowReduce || f.keep_dims) return -1;
+  Shape kept = to.value(p->inputs[0]).shape;
+  for (int a = f.kept_axes; a < kept.rank(); ++a) kept.set(a, 1);
+  if (!(kept == out)) return -1;
+  const ValueId in[] = {p->inputs[0], p->inputs[1]};
+  return to.node(to.add_node(*p->op, p->attrs.with("keep_dims", true), in)).outputs[0];
+}
+
 // Passes its first inputs on; the rest is for who differentiates.
 bool is_note_for_gradients(const Op& op) {
   return op.name == "_CustomGradient" || op.name == "_Recompute" || op.name == "_Given";
@@ -127,6 +142,7 @@ bool is_note_for_gradients(const Op& op) {
 }  // namespace
 
 Graph simplify(Graph from) {
+  const std::vector<int32_t> reads = Uses(from).count;
   return rewrite_away(from, [&](NodeId id, GraphCopy& copy, Graph& to) {
     const Node& n = from.node(id);
     if (is_note_for_gradients(*n.op)) {  // nobody differentiates a graph behind this pass
@@ -137,6 +153,12 @@ Graph simplify(Graph from) {
       SmallVector<ValueId, 8> in;
       for (const ValueId v : n.inputs) in.push_back(copy[v]);
       const Shape& out = from.value(n.outputs[0]).shape;
+      if (n.op->view && reads[size_t(n.inputs[0])] == 1) {
+        if (const ValueId v = keep_axes(in[0], out, to); v >= 0) {
+          copy.set(n.outputs[0], v);
+          return;
+        }
+      }
       if (const auto it = rules().find(n.op); it != rules().end()) {
         if (const ValueId v = it->second(n, {in.data(), in.size()}, out, to); v >= 0) {
           copy.set(n.outputs[0], v);
