@@ -124,7 +124,8 @@ double ms_a_sample(Sizes s, int64_t batch, int64_t budget) {
   s.batch = batch;
   const Session session(s);
   const auto step = session.step(budget);
-  return median_us(1, 3, [&] { step(session.tokens, session.targets).item<float>(); }) / 1e3 / double(batch);
+  return median_us(1, batch > 16 ? 2 : 5, [&] { step(session.tokens, session.targets).item<float>(); }) /
+         1e3 / double(batch);
 }
 
 // The largest batch that trains inside a budget, and what a sample then takes, in a process of its own: it

@@ -441,7 +441,7 @@ struct RandomStep {
     for (int i = 0; i < steps; ++i) {
       const Tensor& other = held[dice() % held.size()];
       const Variable& w = weights[dice() % weights.size()];
-      switch (dice() % 12) {
+      switch (dice() % 13) {
         case 0: h = tanh(matmul(h, w)); break;
         case 1: h = h + other * 0.5f; break;
         case 2: h = nn::relu(h) - h * 0.1f; break;
@@ -467,6 +467,13 @@ struct RandomStep {
         case 11: {
           auto block = recompute_grad([&](const Tensor& t) { return sin(matmul(t, w)) * t; });
           h = block(h) * 0.5f;
+          break;
+        }
+        case 12: {  // a tape in the tape
+          GradientTape inner;
+          inner.watch(h);
+          const Tensor inside = reduce_sum(tanh(matmul(h, w)) * other);
+          h = h + inner.gradient(inside, h).tensor() * 0.1f;
           break;
         }
       }

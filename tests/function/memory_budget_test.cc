@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <functional>
+#include <limits>
 #include <random>
 #include <thread>
 
@@ -32,6 +33,7 @@ Tensor normal(std::vector<int64_t> shape, uint64_t seed, int64_t which) {
 struct Model {
   int64_t rows, width;
   std::vector<int> kinds;
+  enum class Tapes { kOne, kPersistent, kNested } tapes = Tapes::kOne;
   std::vector<Variable> weights;
   Variable running, calls;
 
@@ -44,6 +46,7 @@ struct Model {
       kinds.push_back(int(dice() % 8));
       weights.emplace_back(normal({width, width}, seed, i) * 0.2f);
     }
+    if (const uint64_t way = dice() % 6; way < 2) tapes = way == 0 ? Tapes::kPersistent : Tapes::kNested;
   }
 
   Tensor layer(size_t i, const Tensor& x) const {
@@ -66,12 +69,33 @@ struct Model {
     }
   }
 
-  Tensor step(const Tensor& x) const {
-    GradientTape tape;
+  Tensor forward(const Tensor& x) const {
     Tensor y = x;
     for (size_t i = 0; i < kinds.size(); ++i) y = layer(i, y);
-    const Tensor loss = reduce_mean(math::square(y));
-    const std::vector<Gradient> grads = tape.gradient(loss, weights);
+    return y;
+  }
+
+  Tensor step(const Tensor& x) const {
+    GradientTape tape({.persistent = tapes == Tapes::kPersistent});
+    Tensor loss;
+    std::vector<Gradient> grads;
+    if (tapes == Tapes::kNested) {
+      // The loss and how steep it is.
+      GradientTape inner;
+      inner.watch(x);
+      loss = reduce_mean(math::square(forward(x)));
+      const Tensor slope = inner.gradient(loss, x);
+      loss = loss + reduce_sum(math::square(slope));
+      grads = tape.gradient(loss, weights);
+    } else {
+      const Tensor y = forward(x);
+      loss = reduce_mean(math::square(y));
+      grads = tape.gradient(loss, weights);
+      if (tapes == Tapes::kPersistent) {
+        const std::vector<Gradient> more = tape.gradient(reduce_mean(math::tanh(y)), weights);
+        for (size_t i = 0; i < grads.size(); ++i) grads[i] = grads[i].tensor() + more[i].tensor();
+      }
+    }
     calls.assign_add(1);
     for (size_t i = 0; i < weights.size(); ++i) weights[i].assign_sub(grads[i].tensor() * 0.01f);
     return loss;
@@ -176,9 +200,9 @@ TEST_P(RandomBudgets, KeptAndExact) {
 INSTANTIATE_TEST_SUITE_P(Shards, RandomBudgets, ::testing::Range(0, kShards));
 
 TEST(MemoryBudget, TheSmallestThatWorksWorks) {
-  const Model shape(3);
-  const Tensor x = normal({shape.rows, shape.width}, 3, 99);
-  const Model model(3);
+  const Model shape(13);
+  const Tensor x = normal({shape.rows, shape.width}, 13, 99);
+  const Model model(13);
   const auto refused = step_of(model, 1);
   int64_t smallest = 0;
   try {
@@ -210,6 +234,26 @@ TEST(MemoryBudget, PlansAreMonotone) {
     }
   }
   EXPECT_GE(longest, 3u);
+}
+
+// The same of what really runs: a sweep of budgets, with what they leave for joining second runs.
+TEST(MemoryBudget, LessBudgetNeverTakesMoreMemory) {
+  for (const uint64_t seed : {3, 11, 21}) {
+    const Model model(seed);
+    const Tensor x = normal({model.rows, model.width}, seed, 99);
+    const MemoryReport free_plan = step_of(model, 0).memory_plan(x);
+    const int64_t most = free_plan.curve.front().budget, least = free_plan.curve.back().budget;
+    int64_t peak = std::numeric_limits<int64_t>::max();
+    double extra = 0;
+    for (int k = 16; k >= 0; --k) {
+      const int64_t budget = least + (32 << 10) + (most - least) * k / 16;
+      const MemoryReport plan = step_of(model, budget).memory_plan(x);
+      EXPECT_LE(plan.predicted_peak, std::min(peak, budget)) << "seed " << seed << ", " << k << " of 16";
+      EXPECT_GE(plan.extra_compute, extra - 0.005) << "seed " << seed << ", " << k << " of 16";
+      peak = plan.predicted_peak;
+      extra = plan.extra_compute;
+    }
+  }
 }
 
 // The gradients of a weight that many steps read are summed as they come, not all at once.

@@ -21,6 +21,9 @@ namespace {
 constexpr size_t kMostTensors = 200;  // in a report
 constexpr size_t kMostLines = 20;     // of its text
 constexpr int kMostAttempts = 12;     // at joining second runs
+// Of a budget that is said to work: the function that gets it is traced anew, and its small constants may
+// take a further block of small ones.
+constexpr int64_t kSmallConstants = 16 << 10;
 
 using Tensors = std::vector<MemoryReport::Tensor>;
 
@@ -201,9 +204,10 @@ std::shared_ptr<const MemoryReport> keep_budget(Graph* graph, int64_t budget) {
   const FrontierPlan* plan = choice.plan;
   if (!plan) {
     const int64_t least = frontier->plans.back().bytes + loops.fewest_bytes();
+    const int64_t smallest = taken + least + kSmallConstants;
     fail_exhausted(graph->name, "a memory budget of " + readable_bytes(budget) +
                                     " cannot be kept. The smallest that works is " +
-                                    readable_bytes(taken + least) + " (" + std::to_string(taken + least) +
+                                    readable_bytes(smallest) + " (" + std::to_string(smallest) +
                                     " bytes): parameters, optimizer state, inputs and other tensors hold " +
                                     readable_bytes(taken) + ", the step needs " + readable_bytes(least) +
                                     " more, and " + tightest_step(*graph, frontier->problem) +
