@@ -1,5 +1,5 @@
-// Eager programs of many kinds under a memory budget: random training steps. $REWIND_RANDOM_SCALE scales
-// their number (1 = 2,000; default 0.05).
+// Eager programs of many kinds under a memory budget: histories that are no chains, random training steps.
+// $REWIND_RANDOM_SCALE scales their number (1 = 2,000; default 0.05).
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -9,6 +9,67 @@
 
 namespace rw {
 namespace {
+
+// Programs whose history is no chain, by name.
+Tensor unchained(const std::string& kind, const Tensor& x, const Tensor& y, int n) {
+  if (kind == "states side by side") {
+    Tensor h = x, c = x * 0.5f;
+    for (int i = 0; i < n; ++i) {
+      const Tensor gate = sigmoid(h * y);
+      c = c * gate + tanh(h) * 0.3f;
+      h = tanh(c) * gate;
+    }
+    return reduce_sum(h);
+  }
+  if (kind == "skips") {
+    std::vector<Tensor> skip;
+    Tensor h = x;
+    for (int i = 0; i < n / 2; ++i) skip.push_back(h = sin(h * y));
+    for (int i = n / 2; i-- > 0;) h = sin(h * skip[size_t(i)]);
+    return reduce_sum(h);
+  }
+  if (kind == "lanes") {
+    std::vector<Tensor> lanes;
+    for (int k = 0; k < 8; ++k) lanes.push_back(x * (0.1f * float(k + 1)));
+    for (int i = 0; i < n; ++i)
+      lanes[size_t(i * 5 % 8)] = sin(lanes[size_t(i * 3 % 8)] * y + lanes[size_t(i % 8)]);
+    Tensor sum = constant(0.0f);
+    for (const Tensor& t : lanes) sum = sum + reduce_sum(t);
+    return sum;
+  }
+  std::vector<Tensor> all = {x};  // far back
+  for (int i = 0; i < n; ++i) all.push_back(sin(all.back() * all[(size_t(i) * 7919) % all.size()]));
+  return reduce_sum(all.back() * y);
+}
+
+// How often a call runs in all, in so many percent of the memory of a free run.
+double evaluations(const std::string& kind, int percent, int n) {
+  const Tensor x = fill({8192}, 0.7f), y = fill({8192}, 1.1f);
+  auto run = [&] {
+    GradientTape tape;
+    tape.watch(x);
+    return bits(tape.gradient(unchained(kind, x, y, n), x));
+  };
+  memory::trim();
+  memory::reset_peak();
+  const int64_t base = memory::stats().reserved;
+  const std::vector<float> free_run = run();
+  const int64_t need = memory::stats().peak - base;
+  const memory::Stats before = memory::stats();
+  const Budget limit(held_plus(need * percent / 100));
+  EXPECT_TRUE(same(free_run, run())) << kind;
+  const memory::Stats after = memory::stats();
+  return 1 + double(after.remade - before.remade) / double(after.remembered - before.remembered);
+}
+
+TEST(EagerBudget, HistoriesThatAreNoChainsAreMadeAgainAFewTimes) {
+  EXPECT_LT(evaluations("states side by side", 50, 150), 1.8);
+  EXPECT_LT(evaluations("states side by side", 15, 150), 3.5);
+  EXPECT_LT(evaluations("skips", 50, 150), 2.2);
+  EXPECT_LT(evaluations("lanes", 50, 150), 2);
+  EXPECT_LT(evaluations("lanes", 25, 150), 3.5);
+  EXPECT_LT(evaluations("far back", 50, 150), 2.2);
+}
 
 // A random eager training step.
 struct RandomStep {
