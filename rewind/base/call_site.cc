@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <array>
 #include <mutex>
+#include <typeinfo>
 
+#include "rewind/base/error_note.h"
 #include "rewind/base/symbolise.h"
 
 namespace rw {
@@ -64,14 +66,15 @@ struct LazyText {
 class HasPlaces {
  public:
   virtual ~HasPlaces() = default;
+  virtual const std::vector<ErrorPlace>& places() const = 0;
 };
 
 template <ErrorCode kCode>
 class ErrorWithPlaces final : public ErrorOf<kCode>, public HasPlaces {
  public:
-  ErrorWithPlaces(const Error& error, std::vector<ErrorPlace> places)
-      : ErrorOf<kCode>(error.what()), text_(std::make_shared<LazyText>()) {
-    text_->text = error.what();
+  ErrorWithPlaces(const std::string& message, std::vector<ErrorPlace> places)
+      : ErrorOf<kCode>(message), text_(std::make_shared<LazyText>()) {
+    text_->text = message;
     text_->places = std::move(places);
   }
   const char* what() const noexcept override {
@@ -79,10 +82,52 @@ class ErrorWithPlaces final : public ErrorOf<kCode>, public HasPlaces {
       return text_->get();
     } catch (...) { return std::runtime_error::what(); }
   }
+  const std::vector<ErrorPlace>& places() const override { return text_->places; }
 
  private:
   std::shared_ptr<LazyText> text_;
 };
+
+// Without places.
+const char* message_of(const Error& error) { return error.std::runtime_error::what(); }
+
+// f.operator()<code>()
+template <class F>
+bool with_code(ErrorCode code, const F& f) {
+  switch (code) {
+#define RW_CASE(code) \
+  case ErrorCode::code: return f.template operator()<ErrorCode::code>();
+    RW_CASE(kCancelled)
+    RW_CASE(kUnknown)
+    RW_CASE(kInvalidArgument)
+    RW_CASE(kNotFound)
+    RW_CASE(kAlreadyExists)
+    RW_CASE(kPermissionDenied)
+    RW_CASE(kResourceExhausted)
+    RW_CASE(kFailedPrecondition)
+    RW_CASE(kAborted)
+    RW_CASE(kOutOfRange)
+    RW_CASE(kUnimplemented)
+    RW_CASE(kInternal)
+    RW_CASE(kDataLoss)
+#undef RW_CASE
+  }
+  return false;
+}
+
+[[noreturn]] void throw_as(ErrorCode code, const std::string& message,
+                           const std::vector<ErrorPlace>& places) {
+  with_code(code, [&]<ErrorCode kCode>() -> bool {
+    if (places.empty()) throw ErrorOf<kCode>(message);
+    throw ErrorWithPlaces<kCode>(message, places);
+  });
+  throw Error(code, message);
+}
+
+// Not of a class of the user's, which carries what is its own.
+bool is_plain(const Error& error) {
+  return with_code(error.code(), [&]<ErrorCode kCode>() { return typeid(error) == typeid(ErrorOf<kCode>); });
+}
 
 }  // namespace
 
@@ -113,25 +158,17 @@ std::string CallSite::describe() const { return symbolise(frames_); }
 void throw_with_places(const Error& error, std::vector<ErrorPlace> places) {
   std::erase_if(places, [](const ErrorPlace& p) { return !p.site; });
   if (places.empty() || dynamic_cast<const HasPlaces*>(&error)) throw;  // NOLINT: the caller's exception
-  switch (error.code()) {
-#define RW_CASE(code) \
-  case ErrorCode::code: throw ErrorWithPlaces<ErrorCode::code>(error, std::move(places));
-    RW_CASE(kCancelled)
-    RW_CASE(kUnknown)
-    RW_CASE(kInvalidArgument)
-    RW_CASE(kNotFound)
-    RW_CASE(kAlreadyExists)
-    RW_CASE(kPermissionDenied)
-    RW_CASE(kResourceExhausted)
-    RW_CASE(kFailedPrecondition)
-    RW_CASE(kAborted)
-    RW_CASE(kOutOfRange)
-    RW_CASE(kUnimplemented)
-    RW_CASE(kInternal)
-    RW_CASE(kDataLoss)
-#undef RW_CASE
-  }
-  throw;
+  throw_as(error.code(), error.what(), places);
+}
+
+void throw_with_note(const Error& error, const std::string& note,
+                     std::initializer_list<std::string_view> said) {
+  const std::string message = message_of(error);
+  const auto* placed = dynamic_cast<const HasPlaces*>(&error);
+  if (!placed && !is_plain(error)) throw;  // NOLINT: the caller's exception
+  for (const std::string_view text : said)
+    if (message.find(text) != std::string::npos) throw;  // NOLINT
+  throw_as(error.code(), message + note, placed ? placed->places() : std::vector<ErrorPlace>());
 }
 
 }  // namespace rw

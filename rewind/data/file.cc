@@ -31,15 +31,17 @@ bool File::fill() {
   const int got = gzread(file_.get(), buffer_.get(), unsigned(kBuffer));
   int status = Z_OK;
   const char* text = gzerror(file_.get(), &status);
+  const char* tail = std::strstr(text, ": ");  // behind the file's name
   if (got < 0 || (status != Z_OK && status != Z_STREAM_END))
-    fail_damaged(std::string("the compressed data is damaged: ") + text);
+    fail_damaged(std::string("the compressed data is damaged (") + (tail ? tail + 2 : text) + ")");
   end_ = size_t(got);
   return got > 0;
 }
 
-void File::fail_damaged(const std::string& what) const {
+void File::fail_damaged(const std::string& what) const { fail_damaged(what, offset()); }
+void File::fail_damaged(const std::string& what, int64_t at) const {
   throw DataLossError(std::string("[") + tag_ + "] " + path_ + ": " + what + " at byte " +
-                      std::to_string(offset()));
+                      std::to_string(at));
 }
 
 void File::read(void* to, size_t size) {

@@ -33,7 +33,8 @@ class File {
   int64_t offset() const { return begin_ + int64_t(next_); }
   void seek(int64_t offset);
   const std::string& path() const { return path_; }
-  [[noreturn]] void fail_damaged(const std::string& what) const;
+  [[noreturn]] void fail_damaged(const std::string& what) const;  // where it stands
+  [[noreturn]] void fail_damaged(const std::string& what, int64_t at) const;
 
  private:
   bool fill();

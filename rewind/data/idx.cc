@@ -30,7 +30,8 @@ Tensor read_idx(const std::string& path, const std::string& hint) {
   unsigned char head[4];
   file.read(head, 4);
   const DType dtype = dtype_of_code(head[2]);
-  if (head[0] != 0 || head[1] != 0 || dtype == DType::kInvalid) file.fail_damaged("this is no IDX file");
+  if (head[0] != 0 || head[1] != 0 || dtype == DType::kInvalid)
+    file.fail_damaged("this is no IDX file: wrong magic number", 0);
   std::vector<int64_t> dims;
   for (int i = 0; i < head[3]; ++i) {
     unsigned char size[4];

@@ -44,7 +44,7 @@ void read_cifar(const std::string& path, std::vector<uint8_t>* images, std::vect
             "cs.toronto.edu/~kriz/cifar.html");
   std::vector<uint8_t> record(kRecord);
   for (int c = file.get(); c >= 0; c = file.get()) {
-    if (c > 9) file.fail_damaged("the label " + std::to_string(c) + " is none of 0 to 9");
+    if (c > 9) file.fail_damaged("the label " + std::to_string(c) + " is none of 0 to 9", file.offset() - 1);
     labels->push_back(uint8_t(c));
     file.read(record.data(), size_t(3 * kPlane));
     for (int64_t p = 0; p < kPlane; ++p)

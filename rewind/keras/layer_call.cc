@@ -1,6 +1,6 @@
 // The way of a call: cast and check the inputs, build on first use, find training flag and masks, run, note
 // losses and masks.
-#include "rewind/base/error.h"
+#include "rewind/base/error_note.h"
 #include "rewind/keras/call_context.h"
 #include "rewind/keras/functional_graph.h"
 #include "rewind/keras/layer.h"
@@ -25,6 +25,17 @@ const T& only_one(const Layer& layer, const std::vector<T>& results) {
     fail_invalid(layer.name(), "layer \"" + layer.name() + "\" gives " + std::to_string(results.size()) +
                                    " results: call it by all(inputs)");
   return results[0];
+}
+
+// An op's complaint does not know in which layer it was called.
+[[noreturn]] void throw_in_layer(const Error& error, const std::string& layer,
+                                 const std::vector<Tensor>& inputs) {
+  std::string received;
+  for (const Tensor& x : inputs)
+    received +=
+        (received.empty() ? "" : ", ") + std::string(name_of(x.dtype())) + " " + x.shape().to_string();
+  throw_with_note(error, "; in layer \"" + layer + "\", which received " + received,
+                  {"ayer \"", "model \""});
 }
 
 }  // namespace
@@ -94,7 +105,10 @@ std::vector<Tensor> Layer::run(std::vector<Tensor> inputs, CallArgs args) {
       for (size_t i = 0; i < inputs.size(); ++i) s.spec.check(s.name, i, inputs[i].shape());
   }
   if (!args.training) args.training = trains_unless_told();
-  std::vector<Tensor> results = call_many(inputs, args);
+  std::vector<Tensor> results;
+  try {
+    results = call_many(inputs, args);
+  } catch (const InvalidArgumentError& e) { throw_in_layer(e, s.name, inputs); }
   if (s.output_shapes.empty()) s.output_shapes = shapes_of(results);
   if (s.activity_regularizer) {
     for (const Tensor& y : results) {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "rewind/base/error.h"
+#include "rewind/base/error_note.h"
 #include "rewind/keras/call_context.h"
 #include "rewind/keras/metrics.h"
 #include "rewind/tensor/ops/binary.h"
@@ -66,7 +66,15 @@ Tensor Trainer::loss_of(const Batch& batch, const std::vector<Tensor>& y_pred) {
   std::vector<Tensor> each;
   for (size_t i = 0; i < y_pred.size(); ++i) {
     if (!losses[i]) continue;
-    Tensor loss = losses[i](batch.y[i], y_pred[i], batch.sample_weight, mask_of(y_pred[i]));
+    Tensor loss;
+    try {
+      loss = losses[i](batch.y[i], y_pred[i], batch.sample_weight, mask_of(y_pred[i]));
+    } catch (const InvalidArgumentError& e) {
+      throw_with_note(e,
+                      "; in the loss " + losses[i].name() + ", which received targets " +
+                          batch.y[i].shape().to_string() + " for outputs " + y_pred[i].shape().to_string(),
+                      {"y_true"});
+    }
     each.push_back(loss);
     if (!options.loss_weights.empty()) loss = loss * options.loss_weights[i];
     total = total.defined() ? total + loss : loss;

@@ -127,7 +127,7 @@ TEST(Readers, Idx) {
   expect_error<DataLossError>([&] { read_idx(write(dir + "/b", head + body + "x")); },
                               "more than the header says");
   expect_error<DataLossError>([&] { read_idx(write(dir + "/b", "\x01" + head.substr(1) + body)); },
-                              "b: this is no IDX file at byte 4");
+                              "b: this is no IDX file: wrong magic number at byte 0");
   expect_error<DataLossError>(
       [&] {
         read_idx(write(dir + "/b", from_hex("00000804"

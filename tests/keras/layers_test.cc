@@ -199,6 +199,30 @@ TEST(KerasLayers, ABackwardLayerOfItsOwn) {
       [] { keras::Bidirectional(keras::LSTM(3), {.backward_layer = keras::LSTM(3)}); }, "with go_backwards");
 }
 
+TEST(KerasLayers, OpsThatComplainInsideALayerNameIt) {
+  keras::MultiHeadAttention attention(2, 4, {.name = "heads"});
+  attention({ones({2, 8, 3}), ones({2, 8, 3})});
+  expect_error<InvalidArgumentError>(
+      [&] { attention({ones({2, 8, 4}), ones({2, 8, 4})}); },
+      "in layer \"heads\", which received float32 (2, 8, 4), float32 (2, 8, 4)");
+  const keras::LSTM memory(3, {.name = "memory"});
+  expect_error<InvalidArgumentError>([&] { memory({ones({2, 8, 3}), ones({2, 4}), ones({2, 4})}); },
+                                     "in layer \"memory\", which received float32 (2, 8, 3), float32 (2, 4)");
+  const keras::Conv2D window(3, 3, {.name = "window"});
+  expect_error<InvalidArgumentError>([&] { window(ones({2, 2, 5, 1})); },
+                                     "the input of layer \"window\" is smaller than its window");
+  auto model = keras::Sequential({keras::Input({4}), keras::Dense(3)});
+  model.compile({.optimizer = "sgd", .loss = "mse"});
+  expect_error<InvalidArgumentError>(
+      [&] { model.fit(ones({8, 4}), ones({8, 2}), {.verbose = 0}); },
+      "in the loss mean_squared_error, which received targets (8, 2) for outputs (8, 3)");
+}
+
+TEST(KerasLayers, DenseTakesWholeNumbers) {
+  const keras::Dense layer(2, {.kernel_initializer = "ones"});
+  EXPECT_EQ(layer(constant({{1, 2, 3}})).to_vector<float>(), (std::vector<float>{6, 6}));
+}
+
 TEST(KerasLayers, ModulesFindTheWeightsOfModels) {
   struct Holder : Module {
     keras::Sequential model{keras::Dense(4), keras::Dense(2)};

@@ -73,6 +73,11 @@ void ConvBase::add_bias(int64_t channels, const Initializer& i, const Regularize
 
 Tensor ConvBase::call(const Tensor& x, const CallArgs&) {
   Tensor y = convolve(channels_first_ ? channels_to_end(x) : x);
+  for (int i = y.rank() - 1 - rank_; i < y.rank() - 1; ++i)
+    if (y.shape()[i] == 0)
+      fail_invalid(name(), "the input of layer \"" + name() +
+                               "\" is smaller than its window: it received input with shape " +
+                               x.shape().to_string() + ", of which nothing would be left");
   if (bias_.defined()) y = nn::bias_add(y, value_of(bias_));
   y = activation_(y);
   return channels_first_ ? channels_to_front(y) : y;

@@ -3,6 +3,7 @@
 #include "rewind/base/error.h"
 #include "rewind/tensor/ops/binary.h"
 #include "rewind/tensor/ops/matmul.h"
+#include "rewind/tensor/ops/unary.h"
 
 namespace rw::keras {
 
@@ -31,8 +32,9 @@ void Dense::build(const Shape& input) {
   set_input_spec({.min_ndim = 2, .axes = {{-1, input.back()}}});
 }
 
-Tensor Dense::call(const Tensor& x, const CallArgs&) {
+Tensor Dense::call(const Tensor& input, const CallArgs&) {
   const Tensor kernel = value_of(kernel_);
+  const Tensor x = is_floating(input.dtype()) ? input : cast(input, kernel.dtype());
   Tensor y = x.rank() == 2 ? matmul(x, kernel) : tensordot(x, kernel, 1);
   if (bias_.defined()) y = y + value_of(bias_);
   return options_.activation(y);
