@@ -34,8 +34,7 @@ const T& only_one(const Layer& layer, const std::vector<T>& results) {
   for (const Tensor& x : inputs)
     received +=
         (received.empty() ? "" : ", ") + std::string(name_of(x.dtype())) + " " + x.shape().to_string();
-  throw_with_note(error, "; in layer \"" + layer + "\", which received " + received,
-                  {"ayer \"", "model \""});
+  throw_with_note(error, "; in layer \"" + layer + "\", which received " + received, {"ayer \"", "model \""});
 }
 
 }  // namespace

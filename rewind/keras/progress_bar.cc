@@ -133,7 +133,7 @@ void ProgressBar::draw(int64_t current, const Logs* logs, bool last) {
   const int64_t steps = params().steps > 0 ? params().steps : last ? current : -1;
   const double per_step = seconds_per_step(current, now);
   const int columns = o_.columns();
-  Line line(last || columns <= 0 ? 0 : columns - 1);
+  Line line(last || columns <= 0 ? 0 : std::max(columns - 3, 1));  // ^C stands behind it without wrapping
   if (steps > 0) {
     line.bold(count_text(current, steps));
     line.add(" ");
