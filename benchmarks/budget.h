@@ -22,7 +22,7 @@ using MakeSession = std::function<BudgetSession(int64_t budget)>;
 // whether the budget was kept and losses are bit-equal. Budgets are parameters, optimizer state and weight
 // gradients, and the share of what else the free run takes.
 void run_in_budgets(const std::string& work, const MakeSession& make, const std::vector<int>& percents,
-                    int repeats = 5);
+                    int repeats = 9);
 
 // What a function of these inputs needs for a session.
 template <class Model, class Make>

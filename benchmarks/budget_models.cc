@@ -174,7 +174,7 @@ std::vector<Workload> budget_workloads() {
       {"unet_budget",
        [] { run_in_budgets("unet_budget", session<UNet>({4, 128, 128, 3}, {4, 128, 128}, 2), {50, 30}); }},
       {"lstm_budget",
-       [] { run_in_budgets("lstm_budget", session<Lstm>({Lstm::kSteps, 32, 256}, {32}, 16), {50}, 7); }}};
+       [] { run_in_budgets("lstm_budget", session<Lstm>({Lstm::kSteps, 32, 256}, {32}, 16), {50}, 25); }}};
 }
 
 }  // namespace bench
