@@ -4,7 +4,7 @@
 
 #include "rewind/rewind.h"
 
-namespace rw {
+namespace rw::repeated_blocks {
 namespace {
 
 constexpr int kBlocks = 6, kLayers = 10;
@@ -160,4 +160,4 @@ TEST(RepeatedBlocks, Exported) {
 }
 
 }  // namespace
-}  // namespace rw
+}  // namespace rw::repeated_blocks
