@@ -116,6 +116,7 @@ const PlainEntry& make_plain_entry(const Op& op) {
   entry->fits = (entry->broadcasts || op.shape_rule == same_shape_as_input) && op.simple && !op.stateful &&
                 !op.view && !op.shares && !op.runtime && op.outputs.size() == 1;
   if (entry->fits) entry->output = op.outputs[0].dtype;
+  if (is_host_only(entry->output)) entry->fits = false;  // strings, which AsString gives, are made otherwise
   for (const ArgDef& input : op.inputs) entry->fits &= input.type_attr == op.inputs[0].type_attr;
   if (entry->fits && entry->output == DType::kInvalid)
     entry->fits = op.outputs[0].type_attr == op.inputs[0].type_attr;
@@ -182,6 +183,7 @@ ValueList run_eager(const Op& op, const Attrs& attrs, std::span<const Value* con
 
 bool run_plain(const Op& op, const Value& a, const Value* b, Value& result) {
   if (op.inputs.size() != (b ? 2 : 1) || a.movable()) return false;
+  if (op.stateful || op.runtime || op.shares) return false;  // their slot is a RuntimeEntry's
   const Value* wide = &a;
   const void* slot = op.rule(RuleSlot::kRuntimeKernel);
   const PlainEntry& entry = slot ? *static_cast<const PlainEntry*>(slot) : make_plain_entry(op);
