@@ -146,6 +146,40 @@ TEST(VectorizedMap, GradientsPerExampleThroughConvolutions) {
   }
 }
 
+std::vector<float> list(const Tensor& t) { return t.to_vector<float>(); }
+
+TEST(VectorizedMap, PlacesThatDiffer) {
+  const Tensor x = reshape(cast(range(0, 12), float32), {3, 4});
+  const Tensor at = constant({2, 0, -1});
+  EXPECT_EQ(list(vectorized_map([&](const Tensor& i) { return reduce_sum(x.index({i})); }, at)),
+            (std::vector<float>{38, 6, 38}));
+  EXPECT_EQ(list(vectorized_map([&](const Tensor& i) { return x.index({1, i}); }, at)),
+            (std::vector<float>{6, 4, 7}));
+  const Tensor both = vectorized_map(
+      [&](const std::vector<Tensor>& in) { return std::vector<Tensor>{in[0].index({in[1]})}; }, {x, at})[0];
+  EXPECT_EQ(list(both), (std::vector<float>{2, 4, 11}));
+  const Tensor from = constant({{1, 2}, {0, 1}});
+  const Tensor pieces = vectorized_map([&](const Tensor& b) { return slice(x, b, {2, 2}); }, from);
+  EXPECT_EQ(list(pieces), (std::vector<float>{6, 7, 10, 11, 1, 2, 5, 6}));
+  EXPECT_EQ(
+      list(vectorized_map([&](const Tensor& b) { return slice(x, b, {1, 4}); }, constant({{2, 0}, {0, 0}}))),
+      (std::vector<float>{8, 9, 10, 11, 0, 1, 2, 3}));
+  EXPECT_THROW(vectorized_map([&](const Tensor& i) { return x.index({i}); }, constant({0, 3})), Error);
+}
+
+TEST(VectorizedMap, GradientsAtPlacesThatDiffer) {
+  const Tensor rows = constant({{1.0, 2.0, 3.0}, {4.0, 5.0, 6.0}});
+  const std::vector<Tensor> slopes = vectorized_map(
+      [](const std::vector<Tensor>& in) {
+        GradientTape tape;
+        tape.watch(in[0]);
+        const Tensor y = square(in[0].index({in[1]}));
+        return std::vector<Tensor>{tape.gradient(y, in[0])};
+      },
+      {rows, constant({2, -3})});
+  EXPECT_EQ(list(slopes[0]), (std::vector<float>{0, 0, 6, 8, 0, 0}));
+}
+
 TEST(VectorizedMap, NestsAndDifferentiates) {
   const Tensor x = constant({{1.0, 2.0}, {3.0, 4.0}});
   GradientTape outer;

@@ -124,12 +124,91 @@ Attrs masks_behind_batch(const BatchContext& c) {
           {"shrink_axis_mask", m.shrink_axis << 1}};
 }
 
+// Whether a strided slice takes one place on each of the axes that it names, as x[i] and x[i, j] do.
+bool takes_places(const BatchContext& c) {
+  const SliceMasks m = slice_masks(c.attrs());
+  const int64_t count = c.input(1).shape().back();
+  return count >= 0 && m.shrink_axis == (int64_t{1} << count) - 1 && (m.begin | m.new_axis | m.ellipsis) == 0;
+}
+
+// Such places, (batch, axes), with the batch's number in front if asked for; below 0 they count from the end.
+Tensor places_of(const BatchContext& c, const Tensor& dims, bool numbered) {
+  const Tensor& places = c.input(1);
+  const Tensor sizes = part_of_vector(cast_ints(dims, places.dtype()), 0, places.dim(1));
+  const Tensor zero = scalar_tensor(int64_t{0}, places.dtype());
+  const Tensor below = apply_one(RW_OP("Less"), {&places, &zero});
+  const Tensor wrapped = apply_one(RW_OP("AddV2"), {&places, &sizes});
+  const Tensor all = apply_one(RW_OP("SelectV2"), {&below, &wrapped, &places});
+  if (!numbered) return all;
+  const Tensor front = reshape_sizes(numbers_below(c.batch(), places.dtype()), {c.batch(), 1});
+  const Tensor axis = constant(1);
+  return apply_one(RW_OP("ConcatV2"), {&front, &all, &axis});
+}
+
+// The sizes of an element as a vector.
+Tensor element_dims(const BatchContext& c, int i) {
+  const Shape shape = element_shape(c, i);
+  if (shape.fully_known()) return dims_tensor(shape);
+  const Tensor all = dims_tensor(c.input(i));
+  return c.batched(i) ? part_of_vector(all, 1, -1) : all;
+}
+
+void slice_places(BatchContext& c) {
+  if (c.batched(3) || !takes_places(c)) return batch_by_loop(c);
+  const Tensor places = places_of(c, element_dims(c, 0), c.batched(0));
+  c.set(0, apply_one(RW_OP("GatherNd"), {&c.input(0), &places}));
+}
+
+void slice_places_grad(BatchContext& c) {
+  if (c.batched(0) || c.batched(3) || !takes_places(c)) return batch_by_loop(c);
+  const Tensor places = places_of(c, c.input(0), true);
+  const Tensor dims = cast_ints(with_front(c, 0, c.batch()), places.dtype());
+  const Tensor dy = c.with_batch(4);
+  c.set(0, apply_one(RW_OP("ScatterNd"), {&places, &dy, &dims}));
+}
+
+// A slice whose begin differs: on each axis that is not taken whole, the rows from there on.
+void slice_from_places(BatchContext& c) {
+  if (!readable(c, 2)) return batch_by_loop(c);
+  const Numbers sizes = numbers(c, 2);
+  for (const int64_t n : sizes)
+    if (n < 0) return batch_by_loop(c);
+  const Shape shape = element_shape(c, 0);
+  const DType dtype = c.input(1).dtype();
+  Tensor x = c.input(0);
+  bool batched = c.batched(0);
+  for (int k = 0; k < shape.rank(); ++k) {
+    if (shape[k] == sizes[size_t(k)]) continue;
+    const Tensor from = constant(Numbers{0, k}), count = constant(Numbers{-1, 1});
+    const Tensor begin = apply_one(RW_OP("Slice"), {&c.input(1), &from, &count});
+    const Tensor steps = numbers_below(sizes[size_t(k)], dtype);
+    const Tensor rows = apply_one(RW_OP("AddV2"), {&begin, &steps});
+    const Tensor axis = constant(batched ? k + 1 : k);
+    x = apply_one(RW_OP("GatherV2"), {&x, &rows, &axis}, {{"batch_dims", batched ? 1 : 0}});
+    if (!batched) x = move_axis(x, k, 0);
+    batched = true;
+  }
+  c.set(0, batched ? x : c.with_batch(0));
+}
+
+void slice_rule(BatchContext& c) {
+  if (c.batched(2)) return batch_by_loop(c);
+  if (c.batched(1)) return slice_from_places(c);
+  const Tensor begin = with_front(c, 1, 0), size = with_front(c, 2, c.batch_size());
+  again(c, {&begin, &size});
+}
+
 void strided_slice_rule(BatchContext& c) {
+  if (c.batched(1)) return slice_places(c);
+  if (c.batched(2) || c.batched(3)) return batch_by_loop(c);
   const Tensor begin = with_front(c, 1, 0), end = with_front(c, 2, 0), step = with_front(c, 3, 1);
   again(c, {&begin, &end, &step}, masks_behind_batch(c));
 }
 
 void strided_slice_grad_rule(BatchContext& c) {
+  if (c.batched(1)) return slice_places_grad(c);
+  for (int i = 0; i < 4; ++i)
+    if (c.batched(i)) return batch_by_loop(c);
   const Tensor dims = with_front(c, 0, c.batch()), begin = with_front(c, 1, 0), end = with_front(c, 2, 0),
                step = with_front(c, 3, 1), dy = c.with_batch(4);
   c.set(0, apply_one(c.op(), {&dims, &begin, &end, &step, &dy}, masks_behind_batch(c)));
@@ -245,12 +324,9 @@ void register_shape_batching() {
     again(c, {&c.input(1), &axis});
   });
 
-  rule("Slice", {0}, [](BatchContext& c) {
-    const Tensor begin = with_front(c, 1, 0), size = with_front(c, 2, c.batch_size());
-    again(c, {&begin, &size});
-  });
-  rule("StridedSlice", {0}, strided_slice_rule);
-  rule("StridedSliceGrad", {4}, strided_slice_grad_rule);
+  register_batching("Slice", slice_rule);
+  register_batching("StridedSlice", strided_slice_rule);
+  register_batching("StridedSliceGrad", strided_slice_grad_rule);
   rule("TensorStridedSliceUpdate", {0, 4}, strided_update_rule);
 
   rule("Tile", {0}, [](BatchContext& c) {
