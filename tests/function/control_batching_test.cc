@@ -17,7 +17,7 @@ using TensorProgram = std::function<Tensor(const Tensor&)>;
 
 // vectorized_map of the program over the rows of x: eagerly, of a function, inside a function, and inside one
 // that does not know the number of rows (lists need to); against one call per row.
-void check(const TensorProgram& program, const Tensor& x, bool lists = false) {
+void check_batching(const TensorProgram& program, const Tensor& x, bool lists = false) {
   std::vector<Tensor> rows;
   for (int64_t i = 0; i < x.dim(0); ++i) rows.push_back(program(x[i]));
   const Floats expected = stack(rows).to_vector<float>();
@@ -46,14 +46,15 @@ TEST(ControlBatching, OneChoiceForAll) {
 }
 
 TEST(ControlBatching, ChoicesThatDiffer) {
-  check([](const Tensor& t) { return cond(t > 1.5, [&] { return t * t; }, [&] { return constant(-1.0); }); },
-        constant({1.0, 2.0, 3.0}));
-  check(
+  check_batching(
+      [](const Tensor& t) { return cond(t > 1.5, [&] { return t * t; }, [&] { return constant(-1.0); }); },
+      constant({1.0, 2.0, 3.0}));
+  check_batching(
       [](const Tensor& t) {
         return cond(reduce_sum(t) > 3.0, [&] { return t * 10.0; }, [&] { return t + 1.0; });
       },
       constant({{1.0, 2.0}, {3.0, 4.0}}));
-  check(
+  check_batching(
       [](const Tensor& t) {
         return switch_case(cast(t, DType::kInt32), {[=] { return t; }, [=] { return t * 2.0; }},
                            [=] { return -t; });
@@ -62,7 +63,7 @@ TEST(ControlBatching, ChoicesThatDiffer) {
 }
 
 TEST(ControlBatching, LoopsWithOneEnd) {
-  check(
+  check_batching(
       [](const Tensor& t) {
         auto [i, y] = while_loop([](Tensor i, Tensor) { return i < 3; },
                                  [&](Tensor i, Tensor y) { return std::tuple(i + 1, y * t + 1.0); },
@@ -73,7 +74,7 @@ TEST(ControlBatching, LoopsWithOneEnd) {
 }
 
 TEST(ControlBatching, LoopsThatEndApart) {
-  check(
+  check_batching(
       [](const Tensor& t) {
         auto [i, y] =
             while_loop([](Tensor, Tensor y) { return y < 100.0; },
@@ -84,7 +85,7 @@ TEST(ControlBatching, LoopsThatEndApart) {
 }
 
 TEST(ControlBatching, NestedAndWithArrays) {
-  check(
+  check_batching(
       [](const Tensor& t) {
         auto [i, rows] =
             while_loop([](Tensor i, const TensorArray&) { return i < 2; },
@@ -122,8 +123,8 @@ TEST(ControlBatching, JacobiansThroughLoops) {
 
 TEST(ControlBatching, BranchesThatReadVariablesAndDiffer) {
   const Variable w(3.0);
-  check([&](const Tensor& t) { return cond(t > 1.5, [&] { return t * w; }, [&] { return w - t; }); },
-        constant({1.0, 2.0, 3.0}));
+  check_batching([&](const Tensor& t) { return cond(t > 1.5, [&] { return t * w; }, [&] { return w - t; }); },
+                 constant({1.0, 2.0, 3.0}));
 }
 
 // Where has no rule: one call per element, a few as they are and many as one loop.
@@ -131,8 +132,8 @@ TEST(ControlBatching, OpsWithoutARule) {
   const auto places = [](const Tensor& row) {
     return reduce_sum(cast(raw_op("Where", {row})[0], float32)) + reduce_max(row);
   };
-  check(places, constant({{1.0, 0.0, 2.0}, {0.0, 5.0, 6.0}}));
-  check(places, eye(40));
+  check_batching(places, constant({{1.0, 0.0, 2.0}, {0.0, 5.0, 6.0}}));
+  check_batching(places, eye(40));
   auto many = function([&](Tensor t) { return vectorized_map(places, t); });
   EXPECT_LT(many.get_concrete_function(eye(40))->graph().ir().nodes().size(), 20u);
 }
