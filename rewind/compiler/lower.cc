@@ -187,11 +187,13 @@ class Lowering {
     for (size_t i = 0; i < body->arguments.size(); ++i) operand[size_t(body->arguments[i])] = int32_t(i);
     for (size_t k = 0; k < body->outputs.size(); ++k)
       operand[size_t(body->outputs[k])] = int32_t(n.inputs.size() + k);
+    in.tiles.reserve(body->nodes().size());
     for (const Node& group : body->nodes()) {
       const std::shared_ptr<const Graph> loops_body = graph_attr(group, "f");
       in.extent =
           use_kernel(*loops_body, in.block, [&] { return build_flat_loops(*loops_body, in.block); }).extent;
       Instruction::Tile& tile = in.tiles.emplace_back();
+      tile.buffers.reserve(group.inputs.size() + group.outputs.size());
       const auto add = [&](ValueId v) {
         tile.buffers.push_back(
             {operand[size_t(v)], plan.offsets[size_t(v)], int64_t(size_of(body->value(v).dtype))});
