@@ -4,6 +4,7 @@
 #include <cstdio>
 
 #include "rewind/base/error.h"
+#include "rewind/function/control_rules.h"
 #include "rewind/tensor/check_outputs.h"
 #include "rewind/tensor/thread_state.h"
 #include "rewind/tensor/trace.h"
@@ -178,6 +179,7 @@ std::vector<TensorSpec> FunctionCore::generalised(const TraceKey& key, const Ten
 
 Ref<Trace> FunctionCore::run_tracer(const std::vector<TensorSpec>& specs, bool may_create_variables,
                                     Tracer tracer, std::any* prototype) const {
+  register_control_flow_rules();  // ops inside may become loops
   auto trace = Ref<Trace>::adopt(new Trace(options_.name));
   trace->may_create_variables = may_create_variables;
   const TraceScope scope(*trace);

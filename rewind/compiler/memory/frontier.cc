@@ -31,7 +31,25 @@ struct Stretches {
 
 }  // namespace
 
+// By place in the order: runs whose readers all read a second run instead. The program will not have them.
+static std::vector<uint8_t> find_idle(const PlanProblem& problem, const Schedule& schedule) {
+  std::vector<uint8_t> idle(schedule.order().size(), 0);
+  std::vector<uint8_t> read(schedule.num_versions(), 0);
+  for (size_t i = idle.size(); i-- > 0;) {
+    const PlanRun& run = schedule.run(schedule.order()[i]);
+    bool needed = !problem.steps[size_t(run.step)].again;
+    for (const int v : run.writes) needed = needed || (v >= 0 && read[size_t(v)]);
+    idle[i] = !needed;
+    if (!needed) continue;
+    for (const int v : run.reads)
+      if (v >= 0) read[size_t(v)] = 1;
+  }
+  return idle;
+}
+
 FrontierPlan measure_plan(const PlanProblem& problem, const Schedule& schedule) {
+  const std::vector<uint8_t> idle = find_idle(problem, schedule);
+  double idle_cost = 0;
   FrontierPlan plan;
   std::vector<Lifetime> lives;  // by version, then scratch
   std::vector<int> index(schedule.num_versions(), -1);
@@ -39,6 +57,10 @@ FrontierPlan measure_plan(const PlanProblem& problem, const Schedule& schedule) 
   const auto end = int32_t(schedule.order().size());
   for (int32_t i = 0; i < end; ++i) {
     const PlanRun& run = schedule.run(schedule.order()[size_t(i)]);
+    if (idle[size_t(i)]) {
+      idle_cost += problem.steps[size_t(run.step)].cost;
+      continue;
+    }
     for (const int v : run.reads)
       if (v >= 0) lives[size_t(index[size_t(v)])].last = i;
     for (const int v : run.writes) {
@@ -68,7 +90,7 @@ FrontierPlan measure_plan(const PlanProblem& problem, const Schedule& schedule) 
   for (const int64_t c : change) plan.owned_bytes = std::max(plan.owned_bytes, now += c);
   plan.arena_bytes = plan_memory(arena).bytes;
   plan.bytes = block_bytes(cpu_device(), plan.arena_bytes) + plan.owned_bytes;
-  plan.extra_cost = schedule.extra_cost();
+  plan.extra_cost = schedule.extra_cost() - idle_cost;
   return plan;
 }
 
