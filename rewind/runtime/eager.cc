@@ -28,11 +28,8 @@ std::atomic<bool> g_log_placement{false};
 struct RuntimeEntry {
   RuntimeKernel run = nullptr;
   ShareRule share = nullptr;
-};
-
-// What elementwise ops have in the slot where others have a RuntimeEntry.
-struct PlainEntry {
-  bool fits = false;                        // one output, of the inputs' sizes; no state
+  // Of elementwise ops, which have neither, for run_plain:
+  bool plain = false;                       // one output, of the inputs' sizes; no state
   bool broadcasts = false;                  // one of the inputs may be a single number
   DType output = DType::kInvalid;           // a fixed type; else the inputs' own
   mutable std::atomic<DTypeSet> types = 0;  // those that passed check_call
@@ -110,21 +107,24 @@ void allocate_like(const Op& op, const Value& sizes, DType dtype, Device& device
   list_holding({.storage = value.storage.get(), .op = &op, .dtype = dtype, .shape = value.shape});
 }
 
-const PlainEntry& make_plain_entry(const Op& op) {
-  auto entry = std::make_unique<PlainEntry>();
+const RuntimeEntry& make_plain_entry(const Op& op) {
+  auto entry = std::make_unique<RuntimeEntry>();
   entry->broadcasts = op.shape_rule == broadcast_inputs;
-  entry->fits = (entry->broadcasts || op.shape_rule == same_shape_as_input) && op.simple && !op.stateful &&
-                !op.view && !op.shares && !op.runtime && op.outputs.size() == 1;
-  if (entry->fits) entry->output = op.outputs[0].dtype;
-  if (is_host_only(entry->output)) entry->fits = false;  // strings, which AsString gives, are made otherwise
-  for (const ArgDef& input : op.inputs) entry->fits &= input.type_attr == op.inputs[0].type_attr;
-  if (entry->fits && entry->output == DType::kInvalid)
-    entry->fits = op.outputs[0].type_attr == op.inputs[0].type_attr;
+  entry->plain = (entry->broadcasts || op.shape_rule == same_shape_as_input) && op.simple && !op.view &&
+                 op.outputs.size() == 1;
+  if (entry->plain) {
+    entry->output = op.outputs[0].dtype;
+    const int type = op.inputs[0].type_attr;
+    for (const ArgDef& input : op.inputs) entry->plain &= input.type_attr == type;
+    if (entry->output == DType::kInvalid) entry->plain &= op.outputs[0].type_attr == type;
+    if (is_host_only(entry->output))
+      entry->plain = false;  // strings, which AsString gives, are made otherwise
+  }
   const void* none = nullptr;
   if (op.rules[size_t(RuleSlot::kRuntimeKernel)].compare_exchange_strong(none, entry.get(),
                                                                          std::memory_order_acq_rel))
     return *entry.release();
-  return *static_cast<const PlainEntry*>(none);
+  return *static_cast<const RuntimeEntry*>(none);
 }
 
 // Room of kernels that ask for some, which few elementwise ones do.
@@ -183,10 +183,13 @@ ValueList run_eager(const Op& op, const Attrs& attrs, std::span<const Value* con
 
 bool run_plain(const Op& op, const Value& a, const Value* b, Value& result) {
   if (op.inputs.size() != (b ? 2 : 1) || a.movable()) return false;
-  if (op.stateful || op.runtime || op.shares) return false;  // their slot is a RuntimeEntry's
-  const Value* wide = &a;
+  if (op.stateful || op.runtime || op.shares) return false;  // what they have in the slot is registered
+  Device& device = cpu_device();
+  const KernelEntry* kernel = find_kernel(op, device.type());
+  if (!kernel) return false;
   const void* slot = op.rule(RuleSlot::kRuntimeKernel);
-  const PlainEntry& entry = slot ? *static_cast<const PlainEntry*>(slot) : make_plain_entry(op);
+  const RuntimeEntry& entry = slot ? *static_cast<const RuntimeEntry*>(slot) : make_plain_entry(op);
+  const Value* wide = &a;
   if (b) {
     if (b->dtype != a.dtype || b->movable()) return false;
     if (!(b->shape == a.shape)) {
@@ -194,16 +197,13 @@ bool run_plain(const Op& op, const Value& a, const Value* b, Value& result) {
       if (a.shape.rank() == 0) wide = b;
     }
   }
-  if (!entry.fits || is_host_only(a.dtype) || g_log_placement.load(std::memory_order_relaxed)) return false;
+  if (!entry.plain || is_host_only(a.dtype) || g_log_placement.load(std::memory_order_relaxed)) return false;
   if (!contains(entry.types.load(std::memory_order_relaxed), a.dtype)) [[unlikely]] {
     const DType types[] = {a.dtype, a.dtype};
     DTypeVector outputs;
     check_call(op, types, op.inputs.size(), Attrs(), &outputs);
     entry.types.fetch_or(set_of(a.dtype), std::memory_order_relaxed);
   }
-  Device& device = cpu_device();
-  const KernelEntry* kernel = find_kernel(op, device.type());
-  if (!kernel) return false;
   allocate_like(op, *wide, entry.output == DType::kInvalid ? a.dtype : entry.output, device, result);
   const View in[] = {a.view(), b ? b->view() : View()};
   View out[] = {result.view()};
