@@ -59,6 +59,15 @@ RW_SCALAR T exp(T x) {
   return scale(fma(e.r * e.r, exp_tail(e.r), e.r) + lit<T>(1.0), e.k);
 }
 
+// Where result and x are far from the ends: |x| <= kExpNormal.
+template <class T>
+inline constexpr double kExpNormal = kIsDouble<T> ? 708.0 : 87.0;
+template <class T>
+RW_SCALAR T exp_normal(T x) {
+  const ExpParts<T> e = exp_reduce(x);
+  return from_bits(bits(fma(e.r * e.r, exp_tail(e.r), e.r) + lit<T>(1.0)) + (e.k << kMantissa<T>));
+}
+
 template <class T>
 RW_SCALAR T exp2(T x) {
   const T y = within(x, kIsDouble<T> ? 1076.0 : 152.0);

@@ -40,6 +40,10 @@ class ScalarOpCollector {
   void op_with_fast_path(const char* name, F f, Fast, Allows) {
     op<kSet>(name, f);
   }
+  template <DTypeSet kSet, class F, class Fast, class Allows>
+  void op_with_fast_blocks(const char* name, F f, Fast, Allows) {
+    op<kSet>(name, f);
+  }
   void alias(const char* name, const char* of) {
     const size_t end = ops_.size();
     for (size_t i = 0; i < end; ++i) {

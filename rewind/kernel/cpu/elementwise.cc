@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "rewind/kernel/cpu/broadcast.h"
+#include "rewind/kernel/cpu/large_result.h"
 #include "rewind/op/table.h"
 
 namespace rw {
@@ -88,8 +89,11 @@ bool has_short_rows(const BroadcastWalk& plan) {
 void run_flat(BinaryLoop loop, const View& x, int64_t x_step, const View& y, int64_t y_step,
               const View& out) {
   if (out.size <= kElementwiseGrain) return loop(x.data, x_step, y.data, y_step, out.data, out.size);
+  const LargeResult result(out, {&x, &y});
   parallel_for(out.size, kElementwiseGrain, [&](int64_t begin, int64_t end) {
-    loop(at(x, begin * x_step), x_step, at(y, begin * y_step), y_step, out_at(out, begin), end - begin);
+    result.write(begin, end - begin, [&](int64_t i, char* to, int64_t n) {
+      loop(at(x, (begin + i) * x_step), x_step, at(y, (begin + i) * y_step), y_step, to, n);
+    });
   });
 }
 
@@ -199,8 +203,10 @@ BroadcastPlan plan_broadcast(const Shape& x, const Shape& y, const Shape& out) {
 
 void run_unary_loop(UnaryLoop loop, const View& x, const View& out) {
   if (x.size <= kElementwiseGrain) return loop(x.data, out.data, x.size);
-  parallel_for(x.size, kElementwiseGrain,
-               [&](int64_t begin, int64_t end) { loop(at(x, begin), out_at(out, begin), end - begin); });
+  const LargeResult result(out, {&x});
+  parallel_for(x.size, kElementwiseGrain, [&](int64_t begin, int64_t end) {
+    result.write(begin, end - begin, [&](int64_t i, char* to, int64_t n) { loop(at(x, begin + i), to, n); });
+  });
 }
 
 void run_binary_loop(BinaryLoop loop, const View& x, const View& y, const View& out) {
@@ -215,8 +221,11 @@ void run_binary_loop(BinaryLoop loop, const View& x, const View& y, const View& 
                                loop(from[0], 1, from[1], 1, to, n);
                              });
   }
+  const LargeResult result(out, {&x, &y});
   for_each_run(plan, out.size, [&](const auto& offsets, const auto& steps, int64_t begin, int64_t n) {
-    loop(at(x, offsets[0]), steps[0], at(y, offsets[1]), steps[1], out_at(out, begin), n);
+    result.write(begin, n, [&](int64_t i, char* to, int64_t count) {
+      loop(at(x, offsets[0] + i * steps[0]), steps[0], at(y, offsets[1] + i * steps[1]), steps[1], to, count);
+    });
   });
 }
 
@@ -229,9 +238,12 @@ void run_ternary_loop(TernaryLoop loop, const View& x, const View& y, const View
                                loop(from[0], 1, from[1], 1, from[2], 1, to, n);
                              });
   }
+  const LargeResult result(out, {&x, &y, &z});
   for_each_run(plan, out.size, [&](const auto& offsets, const auto& steps, int64_t begin, int64_t n) {
-    loop(at(x, offsets[0]), steps[0], at(y, offsets[1]), steps[1], at(z, offsets[2]), steps[2],
-         out_at(out, begin), n);
+    result.write(begin, n, [&](int64_t i, char* to, int64_t count) {
+      loop(at(x, offsets[0] + i * steps[0]), steps[0], at(y, offsets[1] + i * steps[1]), steps[1],
+           at(z, offsets[2] + i * steps[2]), steps[2], to, count);
+    });
   });
 }
 

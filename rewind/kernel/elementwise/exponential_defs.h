@@ -7,7 +7,9 @@ namespace rw {
 
 template <class Visitor>
 void visit_exponential(Visitor&& v) {
-  v.template op<kFloatTypes>("Exp", [](auto x) { return scalar::exp(x); });
+  v.template op_with_fast_blocks<kFloatTypes>(
+      "Exp", [](auto x) { return scalar::exp(x); }, [](auto x) { return scalar::exp_normal(x); },
+      [](auto x) { return scalar::abs(x) <= scalar::lit<decltype(x)>(scalar::kExpNormal<decltype(x)>); });
   v.template op<kFloatTypes>("Expm1", [](auto x) { return scalar::expm1(x); });
   v.template op<kFloatTypes>("Log", [](auto x) { return scalar::log(x); });
   v.template op<kFloatTypes>("Log1p", [](auto x) { return scalar::log1p(x); });

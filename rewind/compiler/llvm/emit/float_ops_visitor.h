@@ -28,6 +28,10 @@ class FloatOpCollector {
     ops_.push_back(
         {name, 1, false, false, {both_paths<float, F, Fast, Allows>, both_paths<double, F, Fast, Allows>}});
   }
+  template <DTypeSet kSet, class F, class Fast, class Allows>
+  void op_with_fast_blocks(const char* name, F f, Fast, Allows) {
+    op<kSet>(name, f);
+  }
   void alias(const char* name, const char* of) {
     const size_t end = ops_.size();
     for (size_t i = 0; i < end; ++i) {

@@ -36,6 +36,9 @@ struct ElementwiseLoops {
   const UnaryRow* casts;  // by in and out; op is "Cast"
   // condition ? x : y, by the elements' size: 1, 2, 4 or 8 bytes. The condition is bool.
   TernaryLoop (*select)(size_t element_size);
+  // Copies to a place aligned to 64 bytes past the caches. Other threads see it after finish_moves.
+  void (*move_past_caches)(const void* from, void* to, int64_t bytes);
+  void (*finish_moves)();
 };
 
 struct AttentionLoops;  // attention.h

@@ -200,39 +200,44 @@ void row_loop(const void* x, int64_t stride, int64_t n, int64_t count, void* out
   for (int64_t i = 0; i < count; ++i) o[i] = reduce_run<T, F>(a + i * stride, n);
 }
 
-template <class T, class F>
-void column_loop(const void* x, int64_t row_stride, int64_t rows, int64_t columns, void* out) {
+// kRows rows, one after the other, onto the accumulators, or onto new ones for the `first`. With kAhead the
+// next kRows rows are fetched meanwhile: where rows are pages apart, processors do not foresee them.
+template <class T, class F, int64_t kRows, bool kAhead>
+[[gnu::always_inline]] inline void add_rows(const T* a, int64_t row_stride, int64_t columns, bool first,
+                                            Accumulator<T, F>* o) {
   using C = Accumulator<T, F>;
-  const T* __restrict a = static_cast<const T*>(x);
-  C* __restrict o = static_cast<C*>(out);
-  for (int64_t c = 0; c < columns; ++c) {
-    C v = F::template identity<C>();
-    F::template apply<C>(v, load<T, F>(a[c]));
+  using V = Vector<C>;
+  constexpr C kIdentity = F::template identity<C>();
+  constexpr int64_t kL = kLanes<C>;
+  int64_t c = 0;
+  for (; c + kL <= columns; c += kL) {
+    V v = kIdentity - V{}, x;
+    if (!first) std::memcpy(&v, o + c, sizeof(v));
+    for (int64_t r = 0; r < kRows; ++r) {
+      if constexpr (kAhead) __builtin_prefetch(a + (r + kRows) * row_stride + c, 0, 2);
+      load_vector<T, F>(x, a + r * row_stride + c);
+      F::template apply<C>(v, x);
+    }
+    std::memcpy(o + c, &v, sizeof(v));
+  }
+  for (; c < columns; ++c) {
+    C v = first ? kIdentity : o[c];
+    for (int64_t r = 0; r < kRows; ++r) F::template apply<C>(v, load<T, F>(a[r * row_stride + c]));
     o[c] = v;
   }
-  int64_t r = 1;
-  for (; r + 4 <= rows; r += 4) {
-    const T* __restrict a0 = a + r * row_stride;
-    const T* __restrict a1 = a0 + row_stride;
-    const T* __restrict a2 = a1 + row_stride;
-    const T* __restrict a3 = a2 + row_stride;
-    for (int64_t c = 0; c < columns; ++c) {
-      C v = o[c];
-      F::template apply<C>(v, load<T, F>(a0[c]));
-      F::template apply<C>(v, load<T, F>(a1[c]));
-      F::template apply<C>(v, load<T, F>(a2[c]));
-      F::template apply<C>(v, load<T, F>(a3[c]));
-      o[c] = v;
-    }
-  }
-  for (; r < rows; ++r) {
-    const T* __restrict a0 = a + r * row_stride;
-    for (int64_t c = 0; c < columns; ++c) {
-      C v = o[c];
-      F::template apply<C>(v, load<T, F>(a0[c]));
-      o[c] = v;
-    }
-  }
+}
+
+template <class T, class F>
+void column_loop(const void* x, int64_t row_stride, int64_t rows, int64_t columns, void* out) {
+  constexpr int64_t kLong = 16384;  // bytes of a row
+  const T* a = static_cast<const T*>(x);
+  auto* o = static_cast<Accumulator<T, F>*>(out);
+  const bool ahead = columns * int64_t(sizeof(T)) >= kLong;
+  int64_t r = 0;
+  for (; r + 8 <= rows; r += 8)
+    ahead ? add_rows<T, F, 8, true>(a + r * row_stride, row_stride, columns, r == 0, o)
+          : add_rows<T, F, 8, false>(a + r * row_stride, row_stride, columns, r == 0, o);
+  for (; r < rows; ++r) add_rows<T, F, 1, false>(a + r * row_stride, row_stride, columns, r == 0, o);
 }
 
 using Collector = Rows<ReduceRow, 80>;

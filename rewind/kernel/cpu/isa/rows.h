@@ -245,6 +245,10 @@ struct UnaryCollector : Rows<UnaryRow, kCapacity> {
       this->add({name, dtype_of<T>, dtype_of<T>, unary_loop_with_fast_path<T, F, Fast, Allows>});
     });
   }
+  template <DTypeSet kSet, class F, class Fast, class Allows>
+  void op_with_fast_blocks(const char* name, F f, Fast fast, Allows allows) {
+    op_with_fast_path<kSet>(name, f, fast, allows);
+  }
 };
 
 template <int kCapacity>
