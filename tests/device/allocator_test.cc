@@ -1,8 +1,11 @@
 #include "rewind/device/cpu/cpu_allocator.h"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
+#include <fstream>
 #include <thread>
+#include <vector>
 
 #include "rewind/base/error.h"
 #include "rewind/device/parallel.h"
@@ -59,6 +62,29 @@ TEST(CpuAllocator, SmallBlocksTakeLittleMoreThanTheyAreAndGoBackWhole) {
   a.deallocate(blocks[0], 1000);
   a.trim();
   EXPECT_EQ(a.stats().reserved, 0);
+}
+
+TEST(CpuAllocator, LargeBlocksDoNotLieAPowerOfTwoApartAndGoBackWhole) {
+  const auto mapped = [] {
+    int64_t pages = 0;
+    std::ifstream("/proc/self/statm") >> pages;
+    return pages * int64_t(sysconf(_SC_PAGESIZE));
+  };
+  constexpr int64_t kBytes = int64_t{128} << 20;
+  CpuAllocator a;
+  const int64_t before = mapped();
+  std::vector<uintptr_t> places;
+  for (int i = 0; i < 6; ++i) {
+    auto* block = static_cast<char*>(a.allocate(kBytes));
+    block[0] = block[kBytes - 1] = 1;
+    places.push_back(reinterpret_cast<uintptr_t>(block));
+  }
+  for (size_t i = 0; i < places.size(); ++i)
+    for (size_t k = 0; k < i; ++k) EXPECT_NE(places[i] % (1 << 16), places[k] % (1 << 16)) << i << ", " << k;
+  EXPECT_LT(mapped() - before, 6 * kBytes + (1 << 20));
+  for (const uintptr_t place : places) a.deallocate(reinterpret_cast<void*>(place), kBytes);
+  a.trim();
+  EXPECT_LT(mapped() - before, 1 << 20);
 }
 
 TEST(CpuAllocator, TooMuchIsAnErrorThatSaysHowMuch) {

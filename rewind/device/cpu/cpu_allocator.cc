@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <bit>
 #include <cstdlib>
 #include <fstream>
@@ -34,6 +35,33 @@ int64_t machine_memory() {
     if (std::ifstream(path) >> value && value > 0 && value < limit) limit = value;
   }
   return limit;
+}
+
+// Large blocks start at a huge page and one of 16 colours behind it: caches and prefetchers of processors
+// know an address by few of its bits, and arrays as far apart as a power of two would get into each other's
+// way.
+constexpr size_t kColour = 4096;
+constexpr size_t kColours = 16;
+
+void* map_block(size_t bytes) {
+  static std::atomic<size_t> next{0};
+  const size_t colour = next.fetch_add(1, std::memory_order_relaxed) % kColours * kColour;
+  const size_t length = bytes + colour;
+  void* const mapped =
+      mmap(nullptr, length + kHuge, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (mapped == MAP_FAILED) return nullptr;
+  char* const first = static_cast<char*>(mapped);
+  const size_t before = -reinterpret_cast<uintptr_t>(first) % kHuge;
+  char* const start = first + before;
+  if (before > 0) munmap(first, before);
+  munmap(start + length, kHuge - before);
+  madvise(start, length, MADV_HUGEPAGE);
+  return start + colour;
+}
+
+void unmap_block(void* block, size_t bytes) {
+  const size_t colour = reinterpret_cast<uintptr_t>(block) % kHuge;
+  munmap(static_cast<char*>(block) - colour, bytes + colour);
 }
 
 std::string readable(int64_t bytes) { return readable_bytes(bytes, 1); }
@@ -186,15 +214,7 @@ void* CpuAllocator::fresh(int size_class) {
     trim();
   }
   void* memory = nullptr;
-  if (room()) {
-    if (wanted >= kHuge) {
-      memory = mmap(nullptr, wanted, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-      if (memory == MAP_FAILED) memory = nullptr;
-      if (memory) madvise(memory, wanted, MADV_HUGEPAGE);
-    } else {
-      memory = std::aligned_alloc(kAlign, wanted);
-    }
-  }
+  if (room()) { memory = wanted >= kHuge ? map_block(wanted) : std::aligned_alloc(kAlign, wanted); }
   if (!memory) {
     const MemoryStats s = stats();
     fail_exhausted("CPU:0", "out of memory: " + readable(int64_t(bytes)) + " asked for, " +
@@ -237,7 +257,7 @@ void CpuAllocator::trim() {
     const size_t bytes = class_bytes(c);
     if (bytes <= kSlab / kSlabBlocks) continue;  // parts of slabs
     for (void* block : shared_[size_t(c)]) {
-      if (bytes >= kHuge) munmap(block, bytes);
+      if (bytes >= kHuge) unmap_block(block, bytes);
       else std::free(block);
       reserved_.fetch_sub(int64_t(bytes), std::memory_order_relaxed);
     }
