@@ -77,7 +77,7 @@ class Dataset {
   // `next` returns an optional of an element and is called until that is empty. Each pass begins with a copy
   // of it. With a signature (one spec per tensor) nothing is called to learn the types.
   template <class G>
-  static auto from_generator(G next, std::optional<std::vector<TensorSpec>> output_signature = {});
+  static auto from_generator(G next, const std::optional<std::vector<TensorSpec>>& output_signature = {});
   // Elements of several datasets side by side, until one ends.
   template <class... D>
   static DatasetOf<std::tuple<typename D::value_type...>> zip(const D&... datasets);
@@ -193,21 +193,21 @@ class DatasetOf : public Dataset {
   typename LoopIterator<T>::End end() const { return {}; }
 
   DatasetOf take(int64_t count) const {
-    return same([=](Ref<Node> in) { return make_take(in, count); });
+    return same([=](const Ref<Node>& in) { return make_take(in, count); });
   }
   DatasetOf skip(int64_t count) const {
-    return same([=](Ref<Node> in) { return make_skip(in, count); });
+    return same([=](const Ref<Node>& in) { return make_skip(in, count); });
   }
   DatasetOf repeat(int64_t count = -1) const {
-    return same([=](Ref<Node> in) { return make_repeat(in, count); });
+    return same([=](const Ref<Node>& in) { return make_repeat(in, count); });
   }
   DatasetOf shard(int64_t num_shards, int64_t index) const {
-    return same([=](Ref<Node> in) { return make_shard(in, num_shards, index); });
+    return same([=](const Ref<Node>& in) { return make_shard(in, num_shards, index); });
   }
   // The order of a seed is TensorFlow's.
   DatasetOf shuffle(int64_t buffer_size, const ShuffleOptions& options = {}) const {
     const OpSeeds seeds = next_op_seeds(options.seed);
-    return same([=](Ref<Node> in) {
+    return same([=](const Ref<Node>& in) {
       return make_shuffle(in, buffer_size, seeds.seed, seeds.seed2, options.reshuffle_each_iteration);
     });
   }
@@ -217,27 +217,27 @@ class DatasetOf : public Dataset {
         form_};
   }
   DatasetOf batch(int64_t batch_size, const BatchOptions& options = {}) const {
-    return same([=](Ref<Node> in) { return make_batch(in, batch_size, options.drop_remainder); });
+    return same([=](const Ref<Node>& in) { return make_batch(in, batch_size, options.drop_remainder); });
   }
   DatasetOf padded_batch(int64_t batch_size, const PaddedBatchOptions& options = {}) const {
-    return same([=](Ref<Node> in) {
+    return same([=](const Ref<Node>& in) {
       return make_padded_batch(in, batch_size, options.padded_shapes, options.padding_values,
                                options.drop_remainder);
     });
   }
   DatasetOf unbatch() const {
-    return same([](Ref<Node> in) { return make_unbatch(in); });
+    return same([](const Ref<Node>& in) { return make_unbatch(in); });
   }
   // Without a name in memory. The first whole pass fills it.
   DatasetOf cache(const std::string& filename = {}) const {
-    return same([=](Ref<Node> in) { return make_cache(in, filename); });
+    return same([=](const Ref<Node>& in) { return make_cache(in, filename); });
   }
   // A thread that makes elements ahead of who asks for them.
   DatasetOf prefetch(int64_t buffer_size = kAutotune) const {
-    return same([=](Ref<Node> in) { return make_prefetch(in, buffer_size); });
+    return same([=](const Ref<Node>& in) { return make_prefetch(in, buffer_size); });
   }
   DatasetOf<std::tuple<Tensor, T>> enumerate(int64_t start = 0) const {
-    return other<std::tuple<Tensor, T>>([=](Ref<Node> in) { return make_enumerate(in, start); },
+    return other<std::tuple<Tensor, T>>([=](const Ref<Node>& in) { return make_enumerate(in, start); },
                                         paired_form());
   }
   // Datasets of `size` elements each.
@@ -247,7 +247,7 @@ class DatasetOf : public Dataset {
     auto form = std::make_shared<Form<W>>();
     if constexpr (detail::WindowOf<T>::kWhole) form = std::make_shared<Form<W>>(W({}, form_));
     return other<W>(
-        [=](Ref<Node> in) {
+        [=](const Ref<Node>& in) {
           return make_window(in, size, options.shift == 0 ? size : options.shift, options.stride,
                              options.drop_remainder, detail::WindowOf<T>::kWhole);
         },
@@ -260,8 +260,8 @@ class DatasetOf : public Dataset {
     using U = detail::ResultOf<F, T>;
     auto form = std::make_shared<Form<U>>();
     const int64_t threads = cores_if_autotune(options.num_parallel_calls);
-    return other<U>([fn = element_fn<U>(std::move(f), form), options,
-                     threads](Ref<Node> in) { return make_map(in, fn(in), threads, options.deterministic); },
+    return other<U>([fn = element_fn<U>(std::move(f), form), options, threads](
+                        const Ref<Node>& in) { return make_map(in, fn(in), threads, options.deterministic); },
                     form);
   }
   // The elements for which predicate(element) is true.
@@ -310,7 +310,7 @@ class DatasetOf : public Dataset {
   }
   // f on flat elements of a node.
   template <class U, class F>
-  auto element_fn(F f, std::shared_ptr<Form<U>> to) const {
+  auto element_fn(F f, const std::shared_ptr<Form<U>>& to) const {
     return [f = std::make_shared<F>(std::move(f)), from = form_, to](const Ref<Node>& in) -> ElementFn {
       // The node keeps the function and the input: a plain pointer makes no circle.
       return [f, from, to, node = in.get()](const Element& element, Element* out) {
@@ -333,8 +333,8 @@ class DatasetOf : public Dataset {
         out->push_back(inner.made().handle);
       };
     };
-    return other<U>([=](Ref<Node> in) { return make_interleave(in, fn(in), cycle, block, parallel, name); },
-                    form);
+    return other<U>(
+        [=](const Ref<Node>& in) { return make_interleave(in, fn(in), cycle, block, parallel, name); }, form);
   }
 
   std::shared_ptr<Form<T>> form_;
@@ -376,7 +376,7 @@ inline DatasetOf<Tensor> Dataset::range(int64_t stop, DType output_type) {
   return range(0, stop, 1, output_type);
 }
 template <class G>
-auto Dataset::from_generator(G next, std::optional<std::vector<TensorSpec>> output_signature) {
+auto Dataset::from_generator(G next, const std::optional<std::vector<TensorSpec>>& output_signature) {
   using T = staged::Type<typename std::invoke_result_t<G&>::value_type>;
   auto form = std::make_shared<Form<T>>();
   auto start = [next, form]() -> NextFn {

@@ -10,7 +10,7 @@
 
 namespace rw::data {
 
-File::File(std::string path, const char* tag, std::string hint)
+File::File(std::string path, const char* tag, const std::string& hint)
     : path_(std::move(path)), tag_(tag), file_(nullptr, gzclose), buffer_(new unsigned char[kBuffer]) {
   struct stat info;
   std::string why;

@@ -14,7 +14,7 @@ namespace rw::data {
 class File {
  public:
   // `hint` follows the message when the file is missing.
-  File(std::string path, const char* tag, std::string hint = {});
+  File(std::string path, const char* tag, const std::string& hint = {});
   ~File();
   File(const File&) = delete;
   File& operator=(const File&) = delete;

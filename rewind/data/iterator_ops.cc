@@ -193,7 +193,7 @@ void Pass::set_position(std::string_view bytes) {
   from.finish();
 }
 
-Tensor handle_of(Ref<Pass> pass) { return object_tensor(DType::kResource, Ref<Object>(pass.get())); }
+Tensor handle_of(const Ref<Pass>& pass) { return object_tensor(DType::kResource, Ref<Object>(pass.get())); }
 
 Ref<Pass> pass_of(const Tensor& handle) {
   if (handle.defined() && !is_symbol(handle))

@@ -34,7 +34,7 @@ class Pass final : public Object {
   std::optional<Element> seen_;  // looked at, not taken
 };
 
-Tensor handle_of(Ref<Pass> pass);
+Tensor handle_of(const Ref<Pass>& pass);
 Ref<Pass> pass_of(const Tensor& handle);
 
 // How to make a dataset from others and from tensors.

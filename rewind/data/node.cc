@@ -111,7 +111,7 @@ Element stack(std::span<const Element> elements, const char* tag) {
   return out;
 }
 
-Tensor handle_of(Ref<Node> node) {
+Tensor handle_of(const Ref<Node>& node) {
   Value handle = Value::allocate(cpu_device(), DType::kVariant, {});
   *static_cast<Ref<Object>*>(handle.data) = Ref<Object>(node.get());
   return make_tensor(std::move(handle));

@@ -103,7 +103,7 @@ Element stack(std::span<const Element> elements, const char* tag);
 // ---- handles
 
 // A scalar variant that stands for the dataset.
-Tensor handle_of(Ref<Node> node);
+Tensor handle_of(const Ref<Node>& node);
 // Throws InvalidArgumentError when the tensor is no dataset.
 Ref<Node> node_of(const Tensor& handle);
 

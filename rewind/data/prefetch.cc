@@ -70,13 +70,14 @@ class PrefetchCursor final : public Cursor {
     to.number(item.error != nullptr);
     if (!item.error) return to.element(item.element);
     int64_t code = int64_t(ErrorCode::kUnknown);
-    std::string text = "an exception of the program's own";
+    std::string text;
     try {
       std::rethrow_exception(item.error);
     } catch (const Error& e) {
       code = int64_t(e.code());
       text = e.what();
     } catch (const std::exception& e) { text = e.what(); } catch (...) {
+      text = "an exception of the program's own";
     }
     to.number(code);
     to.text(text);

@@ -53,7 +53,7 @@ void HelperThreads::call(Job& job, int helpers) {
     try {
       while (int(threads_.size()) < helpers) threads_.emplace_back([this] { help(); });
     } catch (const std::system_error&) {
-      // as many as the system gives
+      helpers = int(threads_.size());  // as many as the system gives
     }
     job_ = &job;
   }

@@ -71,7 +71,7 @@ bool History::contains(const std::string& name) const {
 
 // ---- Monitor ----------------------------------------------------------------------------------------------
 
-Monitor::Monitor(std::string name, std::string mode, double min_delta)
+Monitor::Monitor(std::string name, const std::string& mode, double min_delta)
     : name_(std::move(name)),
       min_delta_(std::abs(min_delta)),
       direction_(mode == "min"   ? Direction::kDown

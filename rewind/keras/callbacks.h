@@ -33,7 +33,7 @@ class History : public Callback {
 class Monitor {
  public:
   // mode: "min", "max", or "auto": less is better for a loss, otherwise what the metric says.
-  Monitor(std::string name, std::string mode, double min_delta);
+  Monitor(std::string name, const std::string& mode, double min_delta);
   const std::string& name() const { return name_; }
   bool improves(double value, std::optional<double> best, const TrainingHost& host);
 

@@ -69,7 +69,7 @@ namespace {
 
 // An initializer that draws with `draw(seed, shape, dtype)`; a clone of one without a seed has another.
 template <class Draw>
-Initializer seeded(const std::string& name, Seed seed, Draw draw) {
+Initializer seeded(const std::string& name, Seed seed, const Draw& draw) {
   const int64_t own = seed ? *seed : make_default_seed();
   return Initializer(
       name, [own, draw](const Shape& shape, DType dtype) { return draw(stateless_seed(own), shape, dtype); },

@@ -10,9 +10,9 @@ namespace rw::keras {
 Loss::Loss(const char* name) : Loss(losses::get(name)) {}
 Loss::Loss(const std::string& name) : Loss(losses::get(name)) {}
 
-Loss::Loss(std::string name, Call call, const LossOptions& options)
+Loss::Loss(const std::string& name, Call call, const LossOptions& options)
     : state_(std::make_shared<State>(
-          State{options.name.empty() ? std::move(name) : options.name, std::move(call), options})) {
+          State{options.name.empty() ? name : options.name, std::move(call), options})) {
   check_reduction(options.reduction);
 }
 

@@ -39,7 +39,7 @@ class Loss {
     requires(std::is_invocable_r_v<LossValues, const F&, const Tensor&, const Tensor&> &&
              !std::is_base_of_v<Loss, F>)
   Loss(F f) : Loss("loss", Call(std::move(f)), {}) {}  // NOLINT
-  Loss(std::string name, Call call, const LossOptions& options);
+  Loss(const std::string& name, Call call, const LossOptions& options);
 
   bool defined() const { return state_ != nullptr; }
   explicit operator bool() const { return defined(); }

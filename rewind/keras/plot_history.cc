@@ -148,8 +148,10 @@ class Picture {
     out_ += "<rect class=\"ground\" width=\"100%\" height=\"100%\"/>\n";
     head(width,
          std::any_of(panels.begin(), panels.end(), [](const Panel& p) { return !p.validation.empty(); }));
-    for (size_t i = 0; i < panels.size(); ++i)
-      panel(panels[i], kWidth * double(i % columns), kHead + kHeight * double(i / columns));
+    for (size_t i = 0; i < panels.size(); ++i) {
+      const size_t row = i / columns, column = i % columns;
+      panel(panels[i], kWidth * double(column), kHead + kHeight * double(row));
+    }
     return out_ + "</svg>\n";
   }
 

@@ -110,7 +110,7 @@ void Model::build_from(const Batch& batch) {
   }
   try {
     all(symbols);
-  } catch (const Error&) {
+  } catch (const Error&) {  // NOLINT(bugprone-empty-catch)
     // A model that needs the size of its batches is built by its first step, which tells what else is wrong.
   }
   layer_state()->clear_losses();

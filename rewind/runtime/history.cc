@@ -109,7 +109,7 @@ void History::write(const Op& op, const Attrs& attrs, std::span<const Value* con
     ++r.refs;
     unlist_holding(&s);
     arrive(o, s.buffer.release());
-    outputs[i].data = reinterpret_cast<void*>(Value::kMovable);
+    outputs[i].data = reinterpret_cast<void*>(Value::kMovable);  // NOLINT(performance-no-int-to-ptr)
   }
 }
 

@@ -82,9 +82,12 @@ class Table {
   int shift_ = 64;
 };
 
-Table& table_of(const Storage* storage) {
+Table& table_at(size_t shard) {
   static auto* tables = new Table[kShards];  // outlive every tensor
-  return tables[(reinterpret_cast<uintptr_t>(storage) >> 7) % kShards];
+  return tables[shard];
+}
+Table& table_of(const Storage* storage) {
+  return table_at((reinterpret_cast<uintptr_t>(storage) >> 7) % kShards);
 }
 
 std::string type_words(DType dtype, const Shape& shape) {
@@ -99,7 +102,7 @@ void name_maker(const Storage* storage, const Op& op) { table_of(storage).name(s
 
 std::vector<Holding> list_holdings() {
   std::vector<Holding> list;
-  for (size_t i = 0; i < kShards; ++i) table_of(reinterpret_cast<const Storage*>(i << 7)).copy_to(list);
+  for (size_t i = 0; i < kShards; ++i) table_at(i).copy_to(list);
   return list;
 }
 

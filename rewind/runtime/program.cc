@@ -327,11 +327,11 @@ void Program::run_tiles(Frame& frame, const Instruction& in, const View* views) 
       for (int64_t b = part * in.extent / in.parts; b < (part + 1) * in.extent / in.parts; ++b) {
         for (const Instruction::Tile& tile : in.tiles) {
           pointers.clear();
-          for (const Instruction::Tile::Buffer& buffer : tile.buffers)
-            pointers.push_back(buffer.operand >= 0
-                                   ? views[buffer.operand].data
-                                   : reinterpret_cast<void*>(own + uintptr_t(buffer.at) -
-                                                             uintptr_t(b * in.block * buffer.size)));
+          for (const Instruction::Tile::Buffer& buffer : tile.buffers) {
+            const uintptr_t from = own + uintptr_t(buffer.at) - uintptr_t(b * in.block * buffer.size);
+            pointers.push_back(buffer.operand >= 0 ? views[buffer.operand].data
+                                                   : reinterpret_cast<void*>(from));  // NOLINT
+          }
           tile.native->run(pointers.data(), b, b + 1);
         }
       }

@@ -40,7 +40,7 @@ Variable::Variable(const Operand& initial_value, VariableOptions options) {
   if (options.dtype != DType::kInvalid && initial.dtype() != options.dtype)
     fail_invalid("Variable", "the initial value is " + std::string(name_of(initial.dtype())) + ", not " +
                                  std::string(name_of(options.dtype)) + "; rw::cast converts");
-  const Shape shape = options.shape.has_rank() ? options.shape : initial.shape();
+  const Shape shape = options.shape.has_rank() ? std::move(options.shape) : initial.shape();
   if (!shape.compatible_with(initial.shape()))
     fail_invalid("Variable", "the initial value has shape " + initial.shape().to_string() +
                                  ", which does not fit " + shape.to_string());

@@ -28,9 +28,9 @@ struct Extent {
 template <class T>
 void find_places(const ArgExtremeLoops& loops, const T* x, const Extent& e, int64_t first, int64_t count,
                  T* value, int64_t* place) {
-  const int64_t chunk = e.inner == 1
-                            ? std::max<int64_t>(1, std::min(kChunk, kGrain / count))
-                            : std::clamp<int64_t>(e.inner / (2 * num_threads()) / 64 * 64, 64, kChunk);
+  const int64_t chunk =
+      e.inner == 1 ? std::max<int64_t>(1, std::min(kChunk, kGrain / count))
+                   : std::clamp<int64_t>(e.inner / (2 * int64_t(num_threads())) / 64 * 64, 64, kChunk);
   if (e.inner == 1 && count == e.n) {
     parallel_for((e.outer + chunk - 1) / chunk, 1, [&](int64_t begin, int64_t end) {
       const int64_t from = begin * chunk, to = std::min(e.outer, end * chunk);

@@ -89,7 +89,8 @@ Tensor dropout(const Operand& x, double rate, const DropoutOptions& options) {
     Sizes sizes;
     const int lead = t.rank() - int(options.noise_shape.size());
     for (size_t i = 0; i < options.noise_shape.size(); ++i) {
-      const Size own = lead + int(i) >= 0 ? all[size_t(lead + int(i))] : Size(1);
+      const int at = lead + int(i);
+      const Size own = at >= 0 ? all[size_t(at)] : Size(1);
       sizes.push_back(options.noise_shape[i] < 0 ? own : Size(options.noise_shape[i]));
     }
     shape = dims_tensor(sizes, DType::kInt32);

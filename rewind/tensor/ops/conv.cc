@@ -61,7 +61,7 @@ template <class F>
 Tensor over_batches(const Tensor& x, int rank, F f) {
   if (!x.shape().has_rank() || x.rank() <= rank) return f(x);
   const Sizes sizes = sizes_of(x);
-  const auto extra = std::ptrdiff_t(x.rank() - rank + 1);
+  const std::ptrdiff_t extra = x.rank() - rank + 1;
   Sizes folded(sizes.begin() + extra, sizes.end());
   folded.insert(folded.begin(), product(sizes, 0, size_t(extra)));
   const Tensor y = f(reshape_sizes(x, folded));

@@ -128,8 +128,9 @@ Tensor boolean_mask(const Operand& tensor, const Operand& mask, int64_t axis) {
                                      t.shape().to_string());
   // The masked axes become one.
   Sizes folded(sizes.begin(), sizes.begin() + at);
-  folded.push_back(product(sizes, size_t(at), size_t(at + m.rank())));
-  folded.insert(folded.end(), sizes.begin() + at + m.rank(), sizes.end());
+  const int end = at + m.rank();
+  folded.push_back(product(sizes, size_t(at), size_t(end)));
+  folded.insert(folded.end(), sizes.begin() + end, sizes.end());
   const Tensor places = where(reshaped(m, {-1}));
   return gather(m.rank() == 1 ? t : reshape_sizes(t, folded), reshaped(places, {-1}), at);
 }
@@ -170,7 +171,7 @@ Tensor dynamic_stitch(const std::vector<Tensor>& indices, const std::vector<Tens
 namespace nn {
 namespace {
 
-Tensor within_norm(Tensor rows, int ids_rank, double max_norm) {
+Tensor within_norm(const Tensor& rows, int ids_rank, double max_norm) {
   std::vector<int32_t> axes;
   for (int d = ids_rank; d < rows.rank(); ++d) axes.push_back(d);
   const Tensor over = constant(axes);
