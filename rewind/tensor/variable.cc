@@ -40,7 +40,8 @@ Variable::Variable(const Operand& initial_value, VariableOptions options) {
   if (options.dtype != DType::kInvalid && initial.dtype() != options.dtype)
     fail_invalid("Variable", "the initial value is " + std::string(name_of(initial.dtype())) + ", not " +
                                  std::string(name_of(options.dtype)) + "; rw::cast converts");
-  const Shape shape = options.shape.has_rank() ? std::move(options.shape) : initial.shape();
+  Shape shape = std::move(options.shape);
+  if (!shape.has_rank()) shape = initial.shape();
   if (!shape.compatible_with(initial.shape()))
     fail_invalid("Variable", "the initial value has shape " + initial.shape().to_string() +
                                  ", which does not fit " + shape.to_string());
