@@ -12,7 +12,7 @@ import re
 import subprocess
 import sys
 
-SITE = re.compile(r"  (made |used )?at \S+:\d+")
+SITE = re.compile(r"  (made |used )?at (\S+:\d+|a line in )")
 NUMBER = r"[-+]?\d+(?:\.\d*)?(?:e[-+]?\d+)?"
 
 

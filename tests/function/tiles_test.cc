@@ -4,6 +4,7 @@
 
 #include <cstring>
 
+#include "rewind/compiler/llvm/compile.h"
 #include "rewind/rewind.h"
 
 namespace rw {
@@ -49,7 +50,8 @@ void check(int64_t size, bool recompute, int64_t most_values, int blocks = 8) {
   const auto fresh =
       function([=](Tensor x, Tensor y, Tensor z) { return chain(x, y, z, blocks, 12, recompute); });
   fresh(x, y, z);
-  EXPECT_LE(memory::stats().peak - before, most_values * size * int64_t(sizeof(float)));
+  if (loop::has_native_code())  // kernels of several ops are what tiles are made of
+    EXPECT_LE(memory::stats().peak - before, most_values * size * int64_t(sizeof(float)));
 }
 
 // 96 layers: without tiles their values are all alive at once.
