@@ -5,8 +5,8 @@
 //   v.template op<kFloatTypes>("Exp", [](auto x) { return scalar::exp(x); });
 //   v.template long_op<kFloatTypes>("Pow", f);                // for a function so long that copies matter
 //   v.template op_with_fast_path<kFloatTypes>("Sin", f, g, allows);  // g has the bits of f where allows(x)
-//   v.template op_with_fast_blocks<kFloatTypes>("Exp", f, g, allows);  // worth it for a block of elements
-//   only v.alias("Inv", "Reciprocal");                             // another name of an op defined before
+//   v.template op_with_fast_blocks<kFloatTypes>("Exp", f, g, allows);  // the same, worth it in blocks only
+//   v.alias("Inv", "Reciprocal");                             // another name of an op defined before
 //
 // float16 and bfloat16 come in as float and are rounded once on the way out. A function that returns bool or
 // uint8_t makes an output of that dtype, any other an output of the input's.
