@@ -15,6 +15,10 @@ if(MOLD)
   # What runs once at the start lies together, so that it does not make the code around it resident.
   add_link_options(-fuse-ld=mold -Wl,-z,keep-text-section-prefix)
 endif()
+if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
+  # The compiler collects its garbage from 1 GiB on: an eighth of the time of the large files, for 200 MB each.
+  add_compile_options("SHELL:--param ggc-min-heapsize=1048576")
+endif()
 
 # No fast-math anywhere, and no contraction: an op's bits do not depend on the code around it. Signed overflow
 # wraps, as it does in TensorFlow's integer ops.

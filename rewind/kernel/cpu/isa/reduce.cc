@@ -200,44 +200,48 @@ void row_loop(const void* x, int64_t stride, int64_t n, int64_t count, void* out
   for (int64_t i = 0; i < count; ++i) o[i] = reduce_run<T, F>(a + i * stride, n);
 }
 
-// kRows rows, one after the other, onto the accumulators, or onto new ones for the `first`. With kAhead the
-// next kRows rows are fetched meanwhile: where rows are pages apart, processors do not foresee them.
-template <class T, class F, int64_t kRows, bool kAhead>
-[[gnu::always_inline]] inline void add_rows(const T* a, int64_t row_stride, int64_t columns, bool first,
-                                            Accumulator<T, F>* o) {
+// kRows rows, one after the other, onto the accumulators, or onto new ones for the `first`. Meanwhile what
+// lies `ahead` elements behind them is fetched.
+template <class T, class F, int64_t kRows>
+[[gnu::always_inline]] inline void add_rows(const T* a, int64_t row_stride, int64_t columns, int64_t ahead,
+                                            bool first, Accumulator<T, F>* o) {
   using C = Accumulator<T, F>;
   using V = Vector<C>;
   constexpr C kIdentity = F::template identity<C>();
-  constexpr int64_t kL = kLanes<C>;
-  int64_t c = 0;
-  for (; c + kL <= columns; c += kL) {
+  for (int64_t c = 0; c + kLanes<C> <= columns; c += kLanes<C>) {
     V v = kIdentity - V{}, x;
     if (!first) std::memcpy(&v, o + c, sizeof(v));
     for (int64_t r = 0; r < kRows; ++r) {
-      if constexpr (kAhead) __builtin_prefetch(a + (r + kRows) * row_stride + c, 0, 2);
+      if constexpr (kRows > 1) __builtin_prefetch(a + r * row_stride + c + ahead, 0, 2);
       load_vector<T, F>(x, a + r * row_stride + c);
       F::template apply<C>(v, x);
     }
     std::memcpy(o + c, &v, sizeof(v));
   }
-  for (; c < columns; ++c) {
-    C v = first ? kIdentity : o[c];
-    for (int64_t r = 0; r < kRows; ++r) F::template apply<C>(v, load<T, F>(a[r * row_stride + c]));
-    o[c] = v;
-  }
+}
+
+// The columns behind the last whole vector.
+template <class T, class F>
+[[gnu::noinline]] void add_last_columns(const T* a, int64_t row_stride, int64_t rows, int64_t columns,
+                                        Accumulator<T, F>* o) {
+  using C = Accumulator<T, F>;
+  for (int64_t c = 0; c < columns; ++c) o[c] = F::template identity<C>();
+  for (int64_t r = 0; r < rows; ++r)
+    for (int64_t c = 0; c < columns; ++c) F::template apply<C>(o[c], load<T, F>(a[r * row_stride + c]));
 }
 
 template <class T, class F>
 void column_loop(const void* x, int64_t row_stride, int64_t rows, int64_t columns, void* out) {
-  constexpr int64_t kLong = 16384;  // bytes of a row
+  constexpr int64_t kLong = 16384;  // bytes of a row from which on processors do not foresee the next one
+  constexpr int64_t kL = kLanes<Accumulator<T, F>>;
   const T* a = static_cast<const T*>(x);
   auto* o = static_cast<Accumulator<T, F>*>(out);
-  const bool ahead = columns * int64_t(sizeof(T)) >= kLong;
+  const int64_t ahead = columns * int64_t(sizeof(T)) >= kLong ? 8 * row_stride : 0;
+  const int64_t whole = columns / kL * kL;
   int64_t r = 0;
-  for (; r + 8 <= rows; r += 8)
-    ahead ? add_rows<T, F, 8, true>(a + r * row_stride, row_stride, columns, r == 0, o)
-          : add_rows<T, F, 8, false>(a + r * row_stride, row_stride, columns, r == 0, o);
-  for (; r < rows; ++r) add_rows<T, F, 1, false>(a + r * row_stride, row_stride, columns, r == 0, o);
+  for (; r + 8 <= rows; r += 8) add_rows<T, F, 8>(a + r * row_stride, row_stride, whole, ahead, r == 0, o);
+  for (; r < rows; ++r) add_rows<T, F, 1>(a + r * row_stride, row_stride, whole, 0, r == 0, o);
+  add_last_columns<T, F>(a + whole, row_stride, rows, columns - whole, o + whole);
 }
 
 using Collector = Rows<ReduceRow, 80>;
