@@ -18,6 +18,7 @@
 #include "rewind/runtime/remake.h"
 #include "rewind/runtime/share_ops.h"
 #include "rewind/runtime/state_ops.h"
+#include "rewind/runtime/touch.h"
 #include "rewind/runtime/variable_cell.h"
 
 namespace rw {
@@ -37,7 +38,7 @@ struct RuntimeEntry {
 
 Value allocate_for(const Op& op, Device& device, DType dtype, Shape shape) {
   Value value = Value::allocate(device, dtype, std::move(shape));
-  if (value.storage->buffer.bytes() > kListedFrom) name_maker(value.storage.get(), op);
+  if (value.storage->buffer.bytes() > kListedFrom) name_maker(*value.storage, op);
   return value;
 }
 
@@ -93,8 +94,8 @@ const RuntimeEntry* runtime_entry(const Op& op) {
   return static_cast<const RuntimeEntry*>(op.rule(RuleSlot::kRuntimeKernel));
 }
 
-// Memory in an empty value, with the sizes of one that exists.
-void allocate_like(const Op& op, const Value& sizes, DType dtype, Device& device, Value& value) {
+// Memory in an empty value, with the sizes of one that exists. Not among the holdings.
+void allocate_like(const Value& sizes, DType dtype, Device& device, Value& value) {
   const size_t bytes = size_t(sizes.size) * size_of(dtype);
   auto storage = Ref<Storage>::adopt(new Storage);
   storage->buffer = Buffer(device, bytes);
@@ -103,8 +104,11 @@ void allocate_like(const Op& op, const Value& sizes, DType dtype, Device& device
   value.data = storage->buffer.data();
   value.size = sizes.size;
   value.storage = std::move(storage);
-  if (bytes <= kListedFrom) return;
-  list_holding({.storage = value.storage.get(), .op = &op, .dtype = dtype, .shape = value.shape});
+}
+
+void list_result(const Op& op, const Value& value) {
+  if (value.storage->buffer.bytes() <= kListedFrom) return;
+  list_holding({.storage = value.storage.get(), .op = &op, .dtype = value.dtype, .shape = value.shape});
 }
 
 const RuntimeEntry& make_plain_entry(const Op& op) {
@@ -181,8 +185,9 @@ ValueList run_eager(const Op& op, const Attrs& attrs, std::span<const Value* con
   return run_eager_on(op, attrs, inputs, {in.data(), n});
 }
 
-bool run_plain(const Op& op, const Value& a, const Value* b, Value& result) {
-  if (op.inputs.size() != (b ? 2 : 1) || a.movable()) return false;
+bool run_plain(const Op& op, const Value& a, const Value* b, Value& result, bool remember) {
+  const size_t n = b ? 2 : 1;
+  if (op.inputs.size() != n) return false;
   if (op.stateful || op.runtime || op.shares) return false;  // what they have in the slot is registered
   Device& device = cpu_device();
   const KernelEntry* kernel = find_kernel(op, device.type());
@@ -191,7 +196,7 @@ bool run_plain(const Op& op, const Value& a, const Value* b, Value& result) {
   const RuntimeEntry& entry = slot ? *static_cast<const RuntimeEntry*>(slot) : make_plain_entry(op);
   const Value* wide = &a;
   if (b) {
-    if (b->dtype != a.dtype || b->movable()) return false;
+    if (b->dtype != a.dtype) return false;
     if (!(b->shape == a.shape)) {
       if (!entry.broadcasts || (a.shape.rank() != 0 && b->shape.rank() != 0)) return false;
       if (a.shape.rank() == 0) wide = b;
@@ -201,16 +206,30 @@ bool run_plain(const Op& op, const Value& a, const Value* b, Value& result) {
   if (!contains(entry.types.load(std::memory_order_relaxed), a.dtype)) [[unlikely]] {
     const DType types[] = {a.dtype, a.dtype};
     DTypeVector outputs;
-    check_call(op, types, op.inputs.size(), Attrs(), &outputs);
+    check_call(op, types, n, Attrs(), &outputs);
     entry.types.fetch_or(set_of(a.dtype), std::memory_order_relaxed);
   }
-  allocate_like(op, *wide, entry.output == DType::kInvalid ? a.dtype : entry.output, device, result);
-  const View in[] = {a.view(), b ? b->view() : View()};
-  View out[] = {result.view()};
-  PlainHost host(device);
+  const DType dtype = entry.output == DType::kInvalid ? a.dtype : entry.output;
   const Attrs defaults;
-  KernelContext ctx(op, defaults, {in, op.inputs.size()}, out, device, host, kernel->data);
-  kernel->run(ctx);
+  View in[] = {a.view(), b ? b->view() : View()};
+  auto compute = [&] {
+    allocate_like(*wide, dtype, device, result);
+    View out[] = {result.view()};
+    PlainHost host(device);
+    KernelContext ctx(op, defaults, {in, n}, out, device, host, kernel->data);
+    kernel->run(ctx);
+  };
+  if (!remember && !a.movable() && !(b && b->movable())) {
+    compute();
+    list_result(op, result);
+    return true;
+  }
+  const Value* const inputs[] = {&a, b};
+  Touched touched({inputs, n});
+  for (size_t i = 0; i < n; ++i) in[i].data = touched.data(i);
+  compute();
+  if (remember) write_down(op, defaults, {inputs, n}, {&result, 1}, touched);
+  if (!result.movable()) list_result(op, result);
   return true;
 }
 

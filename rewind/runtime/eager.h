@@ -19,8 +19,9 @@ ValueList run_eager_on(const Op& op, const Attrs& attrs, std::span<const Value* 
 
 // The short way for the calls that programs make most: an elementwise op, no attributes said, one or two
 // inputs of one type, and of one shape unless one is a single number. Fills the empty `result` and returns
-// true; or returns false with nothing done: the call is run_eager's. `b` is nullptr for ops of one input.
-bool run_plain(const Op& op, const Value& a, const Value* b, Value& result);
+// true; or returns false with nothing done: the call is run_eager's. `b` is nullptr for ops of one input;
+// `remember` as above.
+bool run_plain(const Op& op, const Value& a, const Value* b, Value& result, bool remember = false);
 
 // Kernels that deal in values rather than views: reading a variable shares its storage, assigning replaces
 // it.

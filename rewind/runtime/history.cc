@@ -107,7 +107,7 @@ void History::write(const Op& op, const Attrs& attrs, std::span<const Value* con
     s.recipe = &r;
     s.recipe_output = uint16_t(i);
     ++r.refs;
-    unlist_holding(&s);
+    unlist_holding(s);
     arrive(o, s.buffer.release());
     outputs[i].data = reinterpret_cast<void*>(Value::kMovable);  // NOLINT(performance-no-int-to-ptr)
   }
@@ -140,7 +140,8 @@ void History::note_uses(const Recipe& recipe) {
 }
 
 bool History::is_cut(const Recipe& r) const {
-  return r.num_outputs == 1 && std::binary_search(cut_places_.begin(), cut_places_.end(), r.place);
+  if (r.num_outputs != 1 || cut_places_.empty() || r.place > cut_places_.back()) return false;
+  return r.place == cut_places_.back() || std::binary_search(cut_places_.begin(), cut_places_.end(), r.place);
 }
 
 void History::arrive(RecipeOutput& o, void* data) {
@@ -248,7 +249,7 @@ void History::unpin(RecipeOutput& o) {
 }
 
 void History::handle_gone(RecipeOutput& o) {
-  if (o.fixed == kFixed) unlist_holding(o.handle);
+  if (o.fixed == kFixed) unlist_holding(*o.handle);
   o.handle = nullptr;
   if (o.lost) --lost_;
   o.lost = false;
@@ -292,7 +293,7 @@ void History::settle(Storage& storage) {
   make(o);
   if (o.filed) erase_copy(o);
   leave(o);
-  if (o.fixed == kFixed) unlist_holding(&storage);
+  if (o.fixed == kFixed) unlist_holding(storage);
   storage.buffer = Buffer::adopt(cpu_device(), o.data, bytes_of(o));
   list_holding({.storage = &storage, .op = r->op, .dtype = form_of(o).dtype, .shape = form_of(o).shape});
   storage.recipe = nullptr;

@@ -96,9 +96,17 @@ std::string type_words(DType dtype, const Shape& shape) {
 
 }  // namespace
 
-void list_holding(Holding holding) { table_of(holding.storage).add(std::move(holding)); }
-void unlist_holding(const Storage* storage) noexcept { table_of(storage).remove(storage); }
-void name_maker(const Storage* storage, const Op& op) { table_of(storage).name(storage, op); }
+void list_holding(Holding holding) {
+  holding.storage->listed = true;
+  table_of(holding.storage).add(std::move(holding));
+}
+
+void drop_holding(Storage& storage) noexcept {
+  table_of(&storage).remove(&storage);
+  storage.listed = false;
+}
+
+void name_maker(const Storage& storage, const Op& op) { table_of(&storage).name(&storage, op); }
 
 std::vector<Holding> list_holdings() {
   std::vector<Holding> list;

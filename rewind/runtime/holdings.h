@@ -11,7 +11,7 @@
 namespace rw {
 
 struct Holding {
-  const Storage* storage = nullptr;
+  Storage* storage = nullptr;
   const Op* op = nullptr;  // that made it; nullptr where nobody said
   DType dtype = DType::kInvalid;
   Shape shape;
@@ -21,9 +21,12 @@ struct Holding {
 inline constexpr size_t kListedFrom = size_t{16} << 10;
 
 void list_holding(Holding holding);
-void unlist_holding(const Storage* storage) noexcept;  // does nothing if it is not there
+void drop_holding(Storage& storage) noexcept;
+inline void unlist_holding(Storage& storage) noexcept {
+  if (storage.listed) drop_holding(storage);
+}
 // Says which op made it.
-void name_maker(const Storage* storage, const Op& op);
+void name_maker(const Storage& storage, const Op& op);
 std::vector<Holding> list_holdings();
 
 // For a refusal: what cannot be dropped, largest first, with how much each.

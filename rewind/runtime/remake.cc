@@ -98,7 +98,7 @@ void History::run_again(Recipe& r, const RecipeOutput& wanted) {
     RecipeOutput& o = r.outputs()[i];
     if (o.data || !o.written() || (!o.handle && &o != &wanted)) continue;
     RW_CHECK(outputs[i].storage->buffer.bytes() == bytes_of(o));
-    unlist_holding(outputs[i].storage.get());
+    unlist_holding(*outputs[i].storage);
     arrive(o, outputs[i].storage->buffer.release());
   }
 }
@@ -151,13 +151,16 @@ ValueList run_movable(const Op& op, const Attrs& attrs, std::span<const Value* c
       }
     }
   }
-  if (remember) {
-    History& h = History::get();
-    const std::lock_guard lock(h.mutex);
-    h.write(op, attrs, inputs, {outputs.data(), outputs.size()});
-    touched.let_go(h);
-  }
+  if (remember) write_down(op, attrs, inputs, {outputs.data(), outputs.size()}, touched);
   return outputs;
+}
+
+void write_down(const Op& op, const Attrs& attrs, std::span<const Value* const> inputs,
+                std::span<Value> outputs, Touched& touched) {
+  History& h = History::get();
+  const std::lock_guard lock(h.mutex);
+  h.write(op, attrs, inputs, outputs);
+  touched.let_go(h);
 }
 
 }  // namespace rw

@@ -36,7 +36,7 @@ Ref<Storage> Storage::wrap(Buffer buffer) {
 Storage::~Storage() {
   if (recipe) [[unlikely]]
     leave_history(*this);
-  else if (buffer.bytes() > kListedFrom) unlist_holding(this);
+  else unlist_holding(*this);
   if (object_type == DType::kString) std::destroy_n(static_cast<std::string*>(buffer.data()), object_count);
   else if (object_type != DType::kInvalid)
     std::destroy_n(static_cast<Ref<Object>*>(buffer.data()), object_count);

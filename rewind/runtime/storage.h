@@ -16,6 +16,7 @@ struct Recipe;
 
 struct Storage : RefCounted {
   DType object_type = DType::kInvalid;  // kString, kResource or kVariant when the elements are objects
+  bool listed = false;                  // among the holdings (runtime/holdings.h)
   uint16_t recipe_output = 0;           // which of the recipe's outputs this is
   Buffer buffer;                        // with a recipe: no memory, only the device
   int64_t object_count = 0;

@@ -22,12 +22,12 @@ bool may_be_plain(const Op& op, TensorPointers inputs, const Attrs& attrs) {
 }
 
 // The short way, for ops and tensors that have one; else an undefined tensor.
-Tensor apply_plain(const Op& op, TensorPointers inputs) {
+Tensor apply_plain(const Op& op, TensorPointers inputs, bool remember = false) {
   const TensorImpl* a = inputs[0]->impl();
   const TensorImpl* b = inputs.size() == 2 ? inputs[1]->impl() : a;
   if (!a || !b || a->kind != TensorKind::kEager || b->kind != TensorKind::kEager) return Tensor();
   auto result = Ref<TensorImpl>::adopt(new TensorImpl);
-  if (!run_plain(op, *a, inputs.size() == 2 ? b : nullptr, *result)) return Tensor();
+  if (!run_plain(op, *a, inputs.size() == 2 ? b : nullptr, *result, remember)) return Tensor();
   return Tensor(std::move(result));
 }
 
@@ -40,8 +40,8 @@ Tensors run_now(const Op& op, TensorPointers inputs, const Attrs& attrs) {
   }
   const bool remember = t_state.recorders && cpu_memory_limit() > 0;
   Tensors outputs;
-  if (t_state.recorders && !remember && may_be_plain(op, inputs, attrs)) {
-    outputs.emplace_back(apply_plain(op, inputs));
+  if (t_state.recorders && may_be_plain(op, inputs, attrs)) {
+    outputs.emplace_back(apply_plain(op, inputs, remember));
     if (outputs[0].defined()) return outputs;
     outputs.clear();
   }
