@@ -10,6 +10,7 @@
 
 #include "rewind/compiler/fusible.h"
 #include "rewind/compiler/loop/builder.h"
+#include "rewind/compiler/rewrite.h"
 
 namespace rw {
 namespace {
@@ -68,6 +69,10 @@ class LoopBuilding {
       if (n.op->name == "Const") continue;
       kinds_[i] = fusible(g_, n);
       if (kinds_[i].kind == FuseKind::kNot) return false;
+      if (kinds_[i].kind == FuseKind::kPart) {
+        if (by_rows_ && may_be_written_over(n.inputs[0])) return false;
+        continue;
+      }
       const bool reduces = kinds_[i].kind == FuseKind::kRowReduce;
       if (reduces && kept >= 0 && kept != kinds_[i].kept_axes) return false;
       if (reduces) kept = kinds_[i].kept_axes;
@@ -81,7 +86,7 @@ class LoopBuilding {
     row_value_.assign(g_.num_values(), 0);
     for (size_t i = 0; i < g_.nodes().size(); ++i) {
       const Node& n = g_.nodes()[i];
-      if (n.op->name == "Const") continue;
+      if (n.op->name == "Const" || kinds_[i].kind == FuseKind::kPart) continue;
       const bool row =
           kinds_[i].kind == FuseKind::kRowReduce || !(value(n.outputs[0]).shape == domain_shape_);
       if (row && kept < 0) return false;
@@ -90,25 +95,43 @@ class LoopBuilding {
     return true;
   }
 
-  // How a value of shape s lies under a node whose result has shape `out`.
-  Steps steps_of(const Shape& s, const Shape& out) const {
+  // A result of rows may lie in the memory of an argument like it: parts of that are other rows.
+  bool may_be_written_over(ValueId argument) const {
+    return std::any_of(g_.outputs.begin(), g_.outputs.end(), [&](ValueId v) {
+      return value(v).dtype == value(argument).dtype && value(v).shape == value(argument).shape;
+    });
+  }
+
+  // The node that takes a part of an argument, if the value is one.
+  const Node* part(ValueId v) const {
+    const Node* maker = g_.producer(v);
+    return maker && kinds_[size_t(value(v).node)].kind == FuseKind::kPart ? maker : nullptr;
+  }
+
+  // How a value of shape s, which lies in one of shape `whole`, lies under a node whose result has shape
+  // `out`.
+  Steps steps_of(const Shape& s, const Shape& whole, const Shape& out) const {
     Steps steps(size_t(domain_shape_.rank()), 0);
     int64_t step = 1;
     const int shift = out.rank() - s.rank();
     for (int a = s.rank() - 1; a >= 0; --a) {
       if (s[a] != 1) steps[size_t(a) + size_t(shift)] = step;
-      step *= s[a];
+      step *= whole[a];
     }
     return steps;
   }
-  Steps dense_steps(ValueId v) const { return steps_of(value(v).shape, value(v).shape); }
+  Steps steps_under(ValueId v, const Shape& out) const {
+    const Node* slice = part(v);
+    return steps_of(value(v).shape, value(slice ? slice->inputs[0] : v).shape, out);
+  }
+  Steps dense_steps(ValueId v) const { return steps_of(value(v).shape, value(v).shape, value(v).shape); }
 
   // Merges axes that all operands walk alike.
   bool collapse() {
     std::vector<Steps> all;
     for (size_t i = 0; i < g_.nodes().size(); ++i) {
       const Node& n = g_.nodes()[i];
-      if (n.op->name == "Const") continue;
+      if (n.op->name == "Const" || kinds_[i].kind == FuseKind::kPart) continue;
       const bool reduces = kinds_[i].kind == FuseKind::kRowReduce;
       const Shape& out = reduces ? domain_shape_ : value(n.outputs[0]).shape;
       if (out.rank() != domain_shape_.rank() && out.rank() != kept_axes_) return false;
@@ -116,7 +139,7 @@ class LoopBuilding {
       if (kinds_[i].kind != FuseKind::kConstant)
         for (size_t k = 0; k < inputs; ++k)
           if (value(n.inputs[k]).shape.num_elements() > 1 || !value(n.inputs[k]).known->data)
-            all.push_back(steps_of(value(n.inputs[k]).shape, out));
+            all.push_back(steps_under(n.inputs[k], out));
       all.push_back(dense_steps(n.outputs[0]));
     }
     const int rank = domain_shape_.rank();
@@ -203,7 +226,7 @@ class LoopBuilding {
       const int when = stage_[size_t(out)] - (reduces ? 1 : 0);
       for (const ValueId v : n.inputs) read_in[size_t(v)] = std::max(read_in[size_t(v)], when);
       if (is_row_value(out)) continue;
-      bool c = n.op->name != "Const" && weight_of(*n.op) != 1;
+      bool c = n.op->name != "Const" && kinds_[i].kind != FuseKind::kPart && weight_of(*n.op) != 1;
       for (const ValueId v : n.inputs) c |= costly[size_t(v)] != 0;
       costly[size_t(out)] = c;
     }
@@ -398,12 +421,14 @@ class LoopBuilding {
     if (const auto it = row_vars_.find(v); it != row_vars_.end()) return it->second;
     const GraphValue& gv = value(v);
     const Node* maker = g_.producer(v);
-    if (!maker || maker->op->name == "Const") {
+    const Node* slice = part(v);
+    if (!maker || maker->op->name == "Const" || slice) {
       if (gv.known->data && gv.shape.num_elements() == 1 && maker) return literal(gv.known, 0);
-      const Steps steps = steps_of(gv.shape, out);
       const uint64_t key = uint64_t(v) << 8 | uint64_t(out.rank() & 127) << 1 | uint64_t(whole);
       if (const auto it = made_.find(key); it != made_.end()) return it->second;
-      return made_[key] = builder_.load(buffer_of_[size_t(v)], place(steps, whole));
+      Affine at = place(steps_under(v, out), whole);
+      if (slice) at.constant += start_of(*slice);
+      return made_[key] = builder_.load(buffer_of_[size_t(slice ? slice->inputs[0] : v)], at);
     }
     const uint64_t key = uint64_t(v) << 8;
     if (const auto it = made_.find(key); it != made_.end()) return it->second;
@@ -414,6 +439,15 @@ class LoopBuilding {
       x = builder_.load(buffer_of_[size_t(v)], place(dense_steps(v), true));
     else x = compute(*maker, size_t(gv.node), !whole);
     return made_[key] = x;
+  }
+
+  // Where a part begins, in elements of what it is a part of.
+  int64_t start_of(const Node& slice) const {
+    const Shape& whole = value(slice.inputs[0]).shape;
+    int64_t at = 0;
+    for (int a = 0; a < whole.rank(); ++a)
+      at = at * whole[a] + int64_t(known_element(value(slice.inputs[1]).known, a));
+    return at;
   }
 
   Var literal(const HostTensor& t, int64_t i) {

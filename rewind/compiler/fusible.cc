@@ -82,6 +82,9 @@ Fusible fusible(const Graph& g, const Node& n) {
   if (name == "Cast")
     return loop::find_cast(g.value(n.inputs[0]).dtype, out.dtype) ? Fusible{FuseKind::kScalar} : Fusible{};
   if (name == "SelectV2") return {FuseKind::kScalar};
+  if (name == "Slice")
+    return g.value(n.inputs[0]).node < 0 && g.value(n.inputs[1]).known->data ? Fusible{FuseKind::kPart}
+                                                                             : Fusible{};
   if (reductions().contains(name)) return row_reduce(g, n);
   if (!n.op->elementwise || n.inputs.empty()) return {};
   const DType in = g.value(n.inputs[0]).dtype;

@@ -12,6 +12,7 @@ enum class FuseKind : uint8_t {
   kSpread,     // BroadcastTo, or a reshape that a broadcast can do: the value itself
   kConstant,   // Fill, ZerosLike, OnesLike of a known number
   kRowReduce,  // Sum, Mean, Max, ... over all axes behind some axis
+  kPart,       // a Slice of a group's argument at a known place: its elements are read where they lie
 };
 
 struct Fusible {

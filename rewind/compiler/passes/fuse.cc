@@ -35,14 +35,20 @@ struct Group {
 
 class Grouping {
  public:
-  explicit Grouping(const Graph& g) : g_(g), uses_(g), group_of_(g.nodes().size(), -1) {}
+  explicit Grouping(const Graph& g)
+      : g_(g),
+        uses_(g),
+        group_of_(g.nodes().size(), -1),
+        refused_(g.num_values(), 0),
+        refused_splits_(g.nodes().size(), 0) {}
 
   void run() {
     for (size_t i = 0; i < g_.nodes().size(); ++i) {
       const Node& n = g_.nodes()[i];
       if (!uses_.needed[i]) continue;
       const Fusible f = fusible(g_, n);
-      const int joined = f.kind == FuseKind::kNot ? -1 : join(NodeId(i), n, f);
+      const bool outside = f.kind == FuseKind::kNot || f.kind == FuseKind::kPart;
+      const int joined = outside ? -1 : join(NodeId(i), n, f);
       for (const ValueId v : n.inputs) {
         const int other = group_at(v);
         if (other >= 0 && other != joined) groups_[size_t(other)].open = false;
@@ -57,6 +63,28 @@ class Grouping {
   }
   int group_of_node(NodeId id) { return group_of_[size_t(id)] < 0 ? -1 : find(group_of_[size_t(id)]); }
   const Group& group(int i) const { return groups_[size_t(i)]; }
+
+  // Splits whose parts are operands of groups and nothing else: the groups read them where they lie. What is
+  // split then lives as long as its parts would have.
+  void find_splits() {
+    dissolved_.assign(g_.nodes().size(), 0);
+    for (size_t i = 0; i < g_.nodes().size(); ++i)
+      dissolved_[i] = uses_.needed[i] && !refused_splits_[i] && is_known_split(g_.nodes()[i]);
+    for (const ValueId v : g_.outputs) keep_split_of(v);
+    for (size_t i = 0; i < g_.nodes().size(); ++i) {
+      const Node& n = g_.nodes()[i];
+      if (!uses_.needed[i]) continue;
+      const int home = group_of_node(NodeId(i));
+      const bool fused = home >= 0 && groups_[size_t(home)].nodes.size() >= 2;
+      const FuseKind kind = fused ? fusible(g_, n).kind : FuseKind::kNot;
+      for (size_t k = 0; k < n.inputs.size(); ++k)
+        if (kind != FuseKind::kScalar && (kind != FuseKind::kRowReduce || k > 0)) keep_split_of(n.inputs[k]);
+    }
+    any_dissolved_ = std::find(dissolved_.begin(), dissolved_.end(), 1) != dissolved_.end();
+  }
+  // Whether nothing stands where the node was.
+  bool gone(NodeId id) const { return dissolved_[size_t(id)] != 0 || !uses_.needed[size_t(id)]; }
+  bool is_part(ValueId v) const { return g_.value(v).node >= 0 && dissolved_[size_t(g_.value(v).node)] != 0; }
 
   // Which values of groups are read outside them.
   void find_outside_readers() {
@@ -75,7 +103,6 @@ class Grouping {
   // again from values that are stored anyway, or from the statistics of rows, which take little room.
   void find_copies() {
     remade_.assign(g_.num_values(), 0);
-    refused_.resize(g_.num_values(), 0);
     copies_.clear();
     const std::vector<uint8_t> fit = values_that_groups_could_remake();
     std::vector<int> weight(g_.num_values(), 0);          // of making a value again; 0: that cannot be
@@ -123,14 +150,29 @@ class Grouping {
         if (remade_[size_t(v)] && group_at(v) != home) add_copy(home, v);
     }
   }
-  // What this group makes again is stored from now on; takes effect with the next find_copies.
-  void refuse_copies_of(int id) {
-    refused_.resize(g_.num_values(), 0);
-    for (const NodeId n : copies_.at(id)) refused_[size_t(g_.node(n).outputs[0])] = 1;
+  // What this group reads in parts is split from now on, or, if there is no such thing, what it makes again
+  // is stored; takes effect with the next find_splits and find_copies. False if there is neither.
+  bool refuse(int id) {
+    bool any = false;
+    for (const NodeId n : nodes_with_copies(id))
+      for (const ValueId v : g_.node(n).inputs)
+        if (is_part(v)) {
+          refused_splits_[size_t(g_.value(v).node)] = 1;
+          any = true;
+        }
+    if (any) return true;
+    const auto it = copies_.find(id);
+    if (it == copies_.end()) return false;
+    for (const NodeId n : it->second) refused_[size_t(g_.node(n).outputs[0])] = 1;
+    return true;
   }
-  std::vector<int> groups_with_copies() const {
+  // Groups that hold more than what they are made of: they may not go into one nest of loops.
+  std::vector<int> groups_to_try() {
     std::vector<int> list;
-    for (const auto& [group, nodes] : copies_) list.push_back(group);
+    for (size_t i = 0; i < groups_.size(); ++i) {
+      if (find(int(i)) != int(i) || groups_[i].nodes.size() < 2) continue;
+      if (copies_.contains(int(i)) || reads_parts(int(i))) list.push_back(int(i));
+    }
     return list;
   }
   std::vector<NodeId> nodes_with_copies(int id) const {
@@ -143,6 +185,26 @@ class Grouping {
   }
 
  private:
+  bool is_known_split(const Node& n) const {
+    const bool split = n.op->name == "Split";
+    if (!split && n.op->name != "SplitV") return false;
+    const GraphValue& from = g_.value(n.inputs[split ? 1 : 0]);
+    if (!from.shape.fully_known() || is_host_only(from.dtype)) return false;
+    for (const ValueId v : n.outputs)
+      if (!g_.value(v).shape.fully_known() || g_.value(v).shape.num_elements() == 0) return false;
+    return g_.value(n.inputs[split ? 0 : 2]).known->data != nullptr;
+  }
+  bool reads_parts(int id) const {
+    if (!any_dissolved_) return false;
+    for (const NodeId n : nodes_with_copies(id))
+      for (const ValueId v : g_.node(n).inputs)
+        if (is_part(v)) return true;
+    return false;
+  }
+  void keep_split_of(ValueId v) {
+    if (g_.value(v).node >= 0) dissolved_[size_t(g_.value(v).node)] = 0;
+  }
+
   int find(int i) {
     while (parent_[size_t(i)] != i) i = parent_[size_t(i)] = parent_[size_t(parent_[size_t(i)])];
     return i;
@@ -316,7 +378,42 @@ class Grouping {
   std::vector<uint8_t> remade_;                // by value: not stored, each reader makes it again
   std::vector<uint8_t> refused_;               // by value: always stored
   std::map<int, std::vector<NodeId>> copies_;  // by group: nodes of others that it runs too
+  std::vector<uint8_t> dissolved_;             // by node: a split that groups do without
+  std::vector<uint8_t> refused_splits_;        // by node: always run
+  bool any_dissolved_ = false;
 };
+
+ValueId split_value(const Graph& g, ValueId part) {
+  const Node& n = *g.producer(part);
+  return n.inputs[n.op->name == "Split" ? 1 : 0];
+}
+
+// Where the part begins, by axis.
+std::vector<int64_t> part_start(const Graph& g, ValueId part) {
+  const Node& n = *g.producer(part);
+  const int rank = g.value(part).shape.rank();
+  const auto axis = int(known_element(g.value(n.inputs[n.op->name == "Split" ? 0 : 2]).known, 0));
+  std::vector<int64_t> start(size_t(rank), 0);
+  int64_t& at = start[size_t(axis < 0 ? axis + rank : axis)];
+  for (int32_t i = 0; i < g.value(part).index; ++i)
+    at += g.value(n.outputs[size_t(i)]).shape[axis < 0 ? axis + rank : axis];
+  return start;
+}
+
+ValueId add_part(Graph& g, ValueId whole, const std::vector<int64_t>& start, const GraphValue& part) {
+  static const Op& slice = find_op("Slice");
+  const auto integers = [&](std::span<const int64_t> list) {
+    const std::shared_ptr<int64_t[]> data(new int64_t[list.size()]);
+    std::copy(list.begin(), list.end(), data.get());
+    return g.add_constant({DType::kInt64, {int64_t(list.size())}, data});
+  };
+  const std::vector<int64_t> sizes(part.shape.begin(), part.shape.end());
+  const ValueId inputs[] = {whole, integers(start), integers(sizes)};
+  const DType dtypes[] = {part.dtype};
+  const Shape shapes[] = {part.shape};
+  const Attrs attrs{{"T", part.dtype}, {"Index", DType::kInt64}};
+  return g.node(g.add_node(slice, attrs, inputs, dtypes, shapes)).outputs[0];
+}
 
 // A group as a function, and what it stands for in the graph.
 struct Body {
@@ -339,6 +436,12 @@ Body body_of(const Graph& from, Grouping& grouping, int id) {
     inner.argument(v);
     body.inputs.push_back(v);
   };
+  auto bring_in_part = [&](ValueId v) {
+    if (inner.has(v)) return;
+    const ValueId whole = split_value(from, v);
+    bring_in(whole);
+    inner.set(v, add_part(*graph, inner[whole], part_start(from, v), from.value(v)));
+  };
   for (const NodeId n : grouping.nodes_with_copies(id)) {
     const Node& node = from.node(n);
     // Sizes of a spread are in its shape: they are no operand.
@@ -348,6 +451,7 @@ Body body_of(const Graph& from, Grouping& grouping, int id) {
       const Node* maker = from.producer(v);
       if (int(k) == sizes && maker && maker->op->name == "Const" && !inner.has(v))
         inner.node(from.value(v).node);
+      else if (grouping.is_part(v)) bring_in_part(v);
       else bring_in(v);
     }
     inner.node(n);
@@ -405,22 +509,20 @@ bool emit_group(const Graph& from, Grouping& grouping, int id, Bodies& bodies, G
 Graph fuse(const Graph& from) {
   Grouping grouping(from);
   grouping.run();
-  grouping.find_outside_readers();
-  grouping.find_copies();
   // What some group cannot hold is stored after all, which may change what others make again.
   for (bool settled = false; !settled;) {
     settled = true;
-    for (const int g : grouping.groups_with_copies()) {
-      if (build_loops(*body_of(from, grouping, g).graph)) continue;
-      grouping.refuse_copies_of(g);
-      settled = false;
-    }
-    if (settled) break;
     grouping.find_outside_readers();
+    grouping.find_splits();
     grouping.find_copies();
+    for (const int g : grouping.groups_to_try()) {
+      if (build_loops(*body_of(from, grouping, g).graph)) continue;
+      settled = !grouping.refuse(g) && settled;
+    }
   }
   Bodies bodies;
   return rewrite(from, [&](NodeId id, GraphCopy& copy, Graph& to) {
+    if (grouping.gone(id)) return;
     const int g = grouping.group_of_node(id);
     if (g < 0 || grouping.group(g).nodes.size() < 2) {
       copy.node(id);
