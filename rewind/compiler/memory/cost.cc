@@ -1,6 +1,8 @@
 #include "rewind/compiler/memory/cost.h"
 
 #include <algorithm>
+#include <string_view>
+#include <unordered_set>
 
 namespace rw {
 namespace {
@@ -55,6 +57,13 @@ double flops_of(const Graph& g, const Node& n) {
   return 0;
 }
 
+// Ops that take elements out of something larger.
+bool reads_what_it_gives(const Op& op) {
+  static const auto* names = new std::unordered_set<std::string_view>{
+      "Slice", "StridedSlice", "Gather", "GatherV2", "GatherNd", "ResourceGather"};
+  return names->contains(op.name);
+}
+
 // Elementwise work of a fused group: each of its nodes over its own elements.
 double element_ops(const Graph& g, const Node& n) {
   if (n.op->name != "_Fused" && n.op->name != "_Tiles") {
@@ -75,8 +84,10 @@ double element_ops(const Graph& g, const Node& n) {
 
 double cost_of(const Graph& g, const Node& n) {
   double moved = 0;
-  for (const ValueId v : n.inputs) moved += double(bytes(g, v));
   for (const ValueId v : n.outputs) moved += double(bytes(g, v));
+  if (reads_what_it_gives(*n.op)) moved *= 2;
+  else
+    for (const ValueId v : n.inputs) moved += double(bytes(g, v));
   return kStartUs +
          std::max({flops_of(g, n) / kFlopsPerUs, moved / kBytesPerUs, element_ops(g, n) / kElementOpsPerUs});
 }
