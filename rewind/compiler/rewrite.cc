@@ -33,4 +33,21 @@ bool known_splat(const GraphValue& v, double number) {
   return true;
 }
 
+std::optional<SplitPart> split_part(const Graph& g, ValueId v) {
+  const Node* n = g.producer(v);
+  const bool split = n && n->op->name == "Split";
+  if (!split && !(n && n->op->name == "SplitV")) return std::nullopt;
+  const ValueId whole = n->inputs[split ? 1 : 0];
+  const HostTensor& along = g.value(n->inputs[split ? 0 : 2]).known;
+  if (!along.data || !g.value(whole).shape.fully_known()) return std::nullopt;
+  auto axis = int(known_element(along, 0));
+  if (axis < 0) axis += g.value(whole).shape.rank();
+  SplitPart part{whole, axis, 0};
+  for (const ValueId other : n->outputs) {
+    if (!g.value(other).shape.fully_known()) return std::nullopt;
+    if (g.value(other).index < g.value(v).index) part.start += g.value(other).shape[axis];
+  }
+  return part;
+}
+
 }  // namespace rw

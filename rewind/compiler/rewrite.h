@@ -2,6 +2,8 @@
 // in its place.
 #pragma once
 
+#include <optional>
+
 #include "rewind/graph/copy.h"
 #include "rewind/graph/uses.h"
 
@@ -45,6 +47,13 @@ ValueId reshape_to(Graph& graph, ValueId x, const Shape& shape);
 
 // The elements of a known value, read as double. Requires a real dtype.
 double known_element(const HostTensor& tensor, int64_t i);
+// A result of a Split or SplitV along a known axis, of known shapes: where it lies in what is split.
+struct SplitPart {
+  ValueId whole;
+  int axis;
+  int64_t start;  // along the axis
+};
+std::optional<SplitPart> split_part(const Graph& graph, ValueId v);
 // Whether all elements are equal to this number.
 bool known_splat(const GraphValue& value, double number);
 

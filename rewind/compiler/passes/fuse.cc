@@ -74,11 +74,8 @@ class Grouping {
     for (size_t i = 0; i < g_.nodes().size(); ++i) {
       const Node& n = g_.nodes()[i];
       if (!uses_.needed[i]) continue;
-      const int home = group_of_node(NodeId(i));
-      const bool fused = home >= 0 && groups_[size_t(home)].nodes.size() >= 2;
-      const FuseKind kind = fused ? fusible(g_, n).kind : FuseKind::kNot;
       for (size_t k = 0; k < n.inputs.size(); ++k)
-        if (kind != FuseKind::kScalar && (kind != FuseKind::kRowReduce || k > 0)) keep_split_of(n.inputs[k]);
+        if (is_part(n.inputs[k]) && !reads_elements(NodeId(i), k)) keep_split_of(n.inputs[k]);
     }
     any_dissolved_ = std::find(dissolved_.begin(), dissolved_.end(), 1) != dissolved_.end();
   }
@@ -186,13 +183,17 @@ class Grouping {
 
  private:
   bool is_known_split(const Node& n) const {
-    const bool split = n.op->name == "Split";
-    if (!split && n.op->name != "SplitV") return false;
-    const GraphValue& from = g_.value(n.inputs[split ? 1 : 0]);
-    if (!from.shape.fully_known() || is_host_only(from.dtype)) return false;
-    for (const ValueId v : n.outputs)
-      if (!g_.value(v).shape.fully_known() || g_.value(v).shape.num_elements() == 0) return false;
-    return g_.value(n.inputs[split ? 0 : 2]).known->data != nullptr;
+    if (n.outputs.empty() || !split_part(g_, n.outputs[0])) return false;
+    return std::all_of(n.outputs.begin(), n.outputs.end(), [&](ValueId v) {
+      return !is_host_only(g_.value(v).dtype) && g_.value(v).shape.num_elements() > 0;
+    });
+  }
+  // Whether the input is an operand of a loop.
+  bool reads_elements(NodeId id, size_t input) {
+    const int home = group_of_node(id);
+    if (home < 0 || groups_[size_t(home)].nodes.size() < 2) return false;
+    const FuseKind kind = fusible(g_, g_.node(id)).kind;
+    return kind == FuseKind::kScalar || (kind == FuseKind::kRowReduce && input == 0);
   }
   bool reads_parts(int id) const {
     if (!any_dissolved_) return false;
@@ -383,24 +384,8 @@ class Grouping {
   bool any_dissolved_ = false;
 };
 
-ValueId split_value(const Graph& g, ValueId part) {
-  const Node& n = *g.producer(part);
-  return n.inputs[n.op->name == "Split" ? 1 : 0];
-}
-
-// Where the part begins, by axis.
-std::vector<int64_t> part_start(const Graph& g, ValueId part) {
-  const Node& n = *g.producer(part);
-  const int rank = g.value(part).shape.rank();
-  const auto axis = int(known_element(g.value(n.inputs[n.op->name == "Split" ? 0 : 2]).known, 0));
-  std::vector<int64_t> start(size_t(rank), 0);
-  int64_t& at = start[size_t(axis < 0 ? axis + rank : axis)];
-  for (int32_t i = 0; i < g.value(part).index; ++i)
-    at += g.value(n.outputs[size_t(i)]).shape[axis < 0 ? axis + rank : axis];
-  return start;
-}
-
-ValueId add_part(Graph& g, ValueId whole, const std::vector<int64_t>& start, const GraphValue& part) {
+// The part as a Slice of `whole`, which stands for what is split.
+ValueId add_part(Graph& g, ValueId whole, const SplitPart& place, const GraphValue& part) {
   static const Op& slice = find_op("Slice");
   const auto integers = [&](std::span<const int64_t> list) {
     const std::shared_ptr<int64_t[]> data(new int64_t[list.size()]);
@@ -408,6 +393,8 @@ ValueId add_part(Graph& g, ValueId whole, const std::vector<int64_t>& start, con
     return g.add_constant({DType::kInt64, {int64_t(list.size())}, data});
   };
   const std::vector<int64_t> sizes(part.shape.begin(), part.shape.end());
+  std::vector<int64_t> start(sizes.size(), 0);
+  start[size_t(place.axis)] = place.start;
   const ValueId inputs[] = {whole, integers(start), integers(sizes)};
   const DType dtypes[] = {part.dtype};
   const Shape shapes[] = {part.shape};
@@ -438,9 +425,9 @@ Body body_of(const Graph& from, Grouping& grouping, int id) {
   };
   auto bring_in_part = [&](ValueId v) {
     if (inner.has(v)) return;
-    const ValueId whole = split_value(from, v);
-    bring_in(whole);
-    inner.set(v, add_part(*graph, inner[whole], part_start(from, v), from.value(v)));
+    const SplitPart part = *split_part(from, v);
+    bring_in(part.whole);
+    inner.set(v, add_part(*graph, inner[part.whole], part, from.value(v)));
   };
   for (const NodeId n : grouping.nodes_with_copies(id)) {
     const Node& node = from.node(n);

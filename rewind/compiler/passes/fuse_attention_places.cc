@@ -92,11 +92,14 @@ StridedPlace place_of(const Graph& g, ValueId v, const std::vector<uint8_t>& sto
   const Node* n = g.producer(v);
   if (!n || stop[size_t(v)] || n->inputs.empty() || n->op->stateful) return itself;
   const std::string& op = n->op->name;
-  const bool split = op == "Split";
-  const ValueId from = n->inputs[split ? 1 : 0];
+  if (const std::optional<SplitPart> part = split_part(g, v)) {
+    StridedPlace p = place_of(g, part->whole, stop);
+    p.offset += part->start * p.steps[size_t(part->axis)];
+    return p;
+  }
+  const ValueId from = n->inputs[0];
   const bool reshape = op == "Reshape" || op == "ExpandDims" || op == "Squeeze";
-  const bool part =
-      op == "Transpose" || split || op == "SplitV" || op == "Unpack" || op == "Slice" || op == "StridedSlice";
+  const bool part = op == "Transpose" || op == "Unpack" || op == "Slice" || op == "StridedSlice";
   if ((!reshape && !part) || !g.value(from).shape.fully_known()) return itself;
 
   StridedPlace p = place_of(g, from, stop);
@@ -113,14 +116,6 @@ StridedPlace place_of(const Graph& g, ValueId v, const std::vector<uint8_t>& sto
     if (!order) return itself;
     const IntVector before = p.steps;
     for (size_t k = 0; k < order->size(); ++k) p.steps[k] = before[size_t((*order)[k])];
-    return p;
-  }
-  if (split || op == "SplitV") {
-    const std::optional<int64_t> axis = known_integer(g, n->inputs[split ? 0 : 2]);
-    if (!axis) return itself;
-    const size_t at = axis_of(*axis);
-    for (int32_t i = 0; i < g.value(v).index; ++i)
-      p.offset += g.value(n->outputs[size_t(i)]).shape[int(at)] * p.steps[at];
     return p;
   }
   if (op == "Unpack") {
