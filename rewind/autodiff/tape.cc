@@ -114,7 +114,7 @@ void Tape::Record::clear() {
 }
 
 Tape::Tape(bool persistent, bool watch_accessed_variables)
-    : persistent_(persistent), watch_variables_(watch_accessed_variables) {
+    : persistent_(persistent), watch_variables_(watch_accessed_variables), line_(&history_line()) {
   set_variable_watcher(variable_was_read);
   open_history();
   start();
@@ -375,17 +375,10 @@ std::vector<Gradient> Tape::gradient(std::span<const Tensor> targets, std::span<
     Gradient& sum = grads.at(size_t(n));
     sum = add_gradients(std::move(sum), given ? output_gradients[i] : ones_of(targets[i]));
   }
-  struct Rewind {
-    const bool on = cpu_memory_limit() > 0;
-    const uint32_t before = on ? rewind_history(history_place()) : 0;
-    ~Rewind() {
-      if (on) rewind_history(before);
-    }
-  } const rewind;
+  HistoryRewind rewind(line_);
   for (size_t i = num_records; i-- > 0;) {
     Record& r = records_[i];
-    if (rewind.on) [[unlikely]]
-      rewind_history(r.place);
+    rewind.to(r.place);
     run_backward(i, grads, needed);
     for (const Saved& out : r.outputs())
       if (out.number >= 0 && !is_source[size_t(out.number)]) grads.clear(size_t(out.number));

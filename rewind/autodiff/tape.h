@@ -19,6 +19,8 @@
 
 namespace rw {
 
+struct HistoryLine;
+
 class Tape final : public Recorder {
  public:
   Tape(bool persistent, bool watch_accessed_variables);
@@ -68,7 +70,7 @@ class Tape final : public Recorder {
   struct Record {
     const Op* op = nullptr;  // nullptr: see steps_
     Attrs attrs;
-    uint32_t place = 0;  // in the history that a memory budget keeps
+    uint32_t place = 0;  // on the line of the history that a memory budget keeps
     uint32_t num_inputs = 0;
     uint32_t count = 0;  // inputs, then outputs
     uint32_t room = kFew;
@@ -113,6 +115,7 @@ class Tape final : public Recorder {
   const bool watch_variables_;
   bool recording_ = false;
   bool used_ = false;
+  HistoryLine* line_;       // of the history that its thread writes
   bool in_history_ = true;  // counted among the tapes that will play it back
   TensorNumbers numbers_;
   ChunkedVector<Record> records_;

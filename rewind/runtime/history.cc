@@ -18,9 +18,21 @@ constexpr uint8_t kManyUses = 16;  // read so often that it is no part of any ch
 constexpr uint32_t kLongAgo = 64;  // calls; a cut that lasted so long is worth keeping whatever comes
 constexpr size_t kScanned = 256;   // candidates looked at; of more, a sample
 constexpr size_t kRow = 48;        // missing values looked at one behind the other
-constexpr uint32_t kForward = kHistoryForward;
 
 std::atomic<int> g_tapes{0};
+
+// The line of a thread goes to another one behind it.
+struct OwnLine {
+  HistoryLine* line = nullptr;
+  ~OwnLine() {
+    if (!line) return;
+    History& h = History::get();
+    const std::lock_guard lock(h.mutex);
+    h.leave_line(*line);
+  }
+};
+thread_local OwnLine own_line;
+constinit thread_local HistoryLine* written_line = nullptr;  // where the thread writes now
 
 bool written_down(const Value& v) {
   return v.size * int64_t(size_of(v.dtype)) > History::kSmallest && !is_host_only(v.dtype) &&
@@ -46,6 +58,17 @@ std::string words() {
 
 }  // namespace
 
+std::vector<HistoryLine::Cut>::iterator HistoryLine::cut_from(uint32_t place) {
+  return std::lower_bound(cuts.begin(), cuts.end(), place,
+                          [](const HistoryLine::Cut& c, uint32_t p) { return c.place < p; });
+}
+
+void HistoryLine::clear() {
+  cut_places.clear();
+  next_place.store(0, std::memory_order_relaxed);
+  total_cost = rewind_start = 0;
+}
+
 History& History::get() {
   static auto* history = new History;  // outlives every tensor
   return *history;
@@ -61,13 +84,16 @@ void History::write(const Op& op, const Attrs& attrs, std::span<const Value* con
   bool any = false;
   for (const Value& v : outputs) any |= written_down(v);
   if (!any || inputs.size() > 0xFFFF || outputs.size() >= RecipeOutput::kMost) return;
+  HistoryLine& line = history_line();
   Recipe& r = *recipes_.allocate(op, attrs, inputs.size(), outputs.size());
-  r.place = next_place_.fetch_add(1, std::memory_order_relaxed);
-  r.start = total_cost_;
+  r.line = line.number;
+  r.place = line.next_place.fetch_add(1, std::memory_order_relaxed);
+  r.start = line.total_cost;
   r.cost = float(cost_of(op, inputs, outputs));
-  total_cost_ += double(r.cost);
+  line.total_cost += double(r.cost);
   ++clock_;
   ++live_;
+  ++line.live;
   ++stats_.written;
   for (size_t i = 0; i < inputs.size(); ++i) {
     const Value& v = *inputs[i];
@@ -90,12 +116,12 @@ void History::write(const Op& op, const Attrs& attrs, std::span<const Value* con
   }
   // The backward pass goes back to old values; that says nothing of how history
   // went on.
-  if (cursor_ == kForward) {
+  if (line.cursor == HistoryLine::kForward) {
     note_uses(r);
-    if (outputs.size() == 1) cut_places_.push_back(r.place);
+    if (outputs.size() == 1) line.cut_places.push_back(r.place);
   } else {
     r.backward = true;
-    r.missing = float(r.end() - rewind_start_);
+    r.missing = float(r.end() - line.rewind_start);
   }
   r.refs = 0;
   for (size_t i = 0; i < outputs.size(); ++i) {
@@ -117,16 +143,18 @@ void History::write(const Op& op, const Attrs& attrs, std::span<const Value* con
 // between are no cuts.
 void History::note_uses(const Recipe& recipe) {
   auto& r = const_cast<Recipe&>(recipe);
+  HistoryLine& line = line_of(r);
   uint32_t oldest = r.place;
   for (size_t i = 0; i < r.num_inputs; ++i) {
     const RecipeInput& in = r.inputs()[i];
-    if (in.made && in.recipe->uses < kManyUses) oldest = std::min(oldest, in.recipe->place);
+    if (in.made && in.recipe->line == r.line && in.recipe->uses < kManyUses)
+      oldest = std::min(oldest, in.recipe->place);
   }
-  while (!cut_places_.empty() && cut_places_.back() > oldest) cut_places_.pop_back();
-  while (!cuts_.empty() && cuts_.back().place > oldest) {
-    Recipe& old = *cuts_.back().recipe;
+  while (!line.cut_places.empty() && line.cut_places.back() > oldest) line.cut_places.pop_back();
+  while (!line.cuts.empty() && line.cuts.back().place > oldest) {
+    Recipe& old = *line.cuts.back().recipe;
     RecipeOutput& o = old.outputs()[0];
-    cuts_.pop_back();
+    line.cuts.pop_back();
     old.in_cuts = false;
     old.was_cut = r.place - old.place > kLongAgo;
     if (!o.data) {  // it is in the file
@@ -140,8 +168,9 @@ void History::note_uses(const Recipe& recipe) {
 }
 
 bool History::is_cut(const Recipe& r) const {
-  if (r.num_outputs != 1 || cut_places_.empty() || r.place > cut_places_.back()) return false;
-  return r.place == cut_places_.back() || std::binary_search(cut_places_.begin(), cut_places_.end(), r.place);
+  const std::vector<uint32_t>& places = line_of(r).cut_places;
+  if (r.num_outputs != 1 || places.empty() || r.place > places.back()) return false;
+  return r.place == places.back() || std::binary_search(places.begin(), places.end(), r.place);
 }
 
 void History::arrive(RecipeOutput& o, void* data) {
@@ -152,11 +181,9 @@ void History::arrive(RecipeOutput& o, void* data) {
   Recipe& r = o.recipe();
   if (r.in_cuts) return;
   if (is_cut(r)) {
-    auto at = cuts_.end();
-    if (!cuts_.empty() && cuts_.back().place > r.place)
-      at = std::lower_bound(cuts_.begin(), cuts_.end(), r.place,
-                            [](const Cut& c, uint32_t place) { return c.place < place; });
-    cuts_.insert(at, {r.place, &r});
+    HistoryLine& line = line_of(r);
+    const bool last = line.cuts.empty() || line.cuts.back().place <= r.place;
+    line.cuts.insert(last ? line.cuts.end() : line.cut_from(r.place), {r.place, &r});
     r.in_cuts = true;
   } else {
     o.slot = int32_t(loose_.size());
@@ -173,9 +200,8 @@ void History::leave(RecipeOutput& o) {
     loose_.pop_back();
     o.slot = -1;
   } else if (r.in_cuts) {
-    const auto at = std::lower_bound(cuts_.begin(), cuts_.end(), r.place,
-                                     [](const Cut& c, uint32_t place) { return c.place < place; });
-    cuts_.erase(at);
+    HistoryLine& line = line_of(r);
+    line.cuts.erase(line.cut_from(r.place));
     r.in_cuts = false;
   }
 }
@@ -277,12 +303,13 @@ void History::release(Recipe* recipe) {
       if (in.recipe->heir == r) in.recipe->heir = nullptr;
       if (--in.recipe->refs == 0) work.push_back(in.recipe);
     }
+    HistoryLine& line = line_of(*r);
     recipes_.free(r);
     --live_;
+    if (--line.live == 0) line.clear();
   }
   if (live_ > 0) return;
   recipes_.clear();
-  cut_places_.clear();
   short_ = false;
 }
 
@@ -307,11 +334,11 @@ void History::settle(Storage& storage) {
   release(r);
 }
 
-double History::staleness(const RecipeOutput& o, uint32_t place) const {
+double History::staleness(const RecipeOutput& o, const Recipe& r) const {
   const double age = double(clock_ - o.used) + 1;
-  const uint32_t now = std::min(cursor_, this->place());
-  if (place > now) return o.handle ? age : 1e12;  // the backward pass has gone by
-  return std::min(age, double(now - place) + 1);
+  const uint32_t now = line_of(r).now();
+  if (r.place > now) return o.handle ? age : 1e12;  // the backward pass has gone by
+  return std::min(age, double(now - r.place) + 1);
 }
 
 bool History::absent(const RecipeInput& in) const {
@@ -320,11 +347,11 @@ bool History::absent(const RecipeInput& in) const {
   return !o.data && !o.filed;
 }
 
-// What the history cost up to the last cut before this place that need not be made again.
-double History::kept_before(uint32_t place) const {
-  const auto at = std::lower_bound(cuts_.begin(), cuts_.end(), place,
-                                   [](const Cut& c, uint32_t p) { return c.place < p; });
-  return at == cuts_.begin() ? 0 : std::prev(at)->recipe->end();
+// What the line cost up to the last cut before this one that need not be made again.
+double History::kept_before(const Recipe& r) const {
+  HistoryLine& line = line_of(r);
+  const auto at = line.cut_from(r.place);
+  return at == line.cuts.begin() ? 0 : std::prev(at)->recipe->end();
 }
 
 // The row goes back by the youngest missing input, which is the end of the longest way as a rule.
@@ -345,7 +372,7 @@ double History::work_before(const Recipe& r) const {
       break;
     }
     if (is_cut(*next)) {
-      work = next->end() - kept_before(next->place);
+      work = next->end() - kept_before(*next);
       break;
     }
     row[n++] = at = next;
@@ -361,13 +388,13 @@ double History::work_before(const Recipe& r) const {
 double History::work_to_make(RecipeOutput& o) const {
   const Recipe& r = o.recipe();
   if (o.filed) return 0;
-  return is_cut(r) ? r.end() - kept_before(r.place) : double(r.cost) + work_before(r);
+  return is_cut(r) ? r.end() - kept_before(r) : double(r.cost) + work_before(r);
 }
 
-double History::work_after(Recipe& r, uint32_t now) const {
+double History::work_after(Recipe& r) const {
   double work = 0;
   const Recipe* at = r.heir;
-  for (size_t n = 0; at && at->place <= now; ++n, at = at->heir) {
+  for (size_t n = 0; at && at->place <= line_of(*at).now(); ++n, at = at->heir) {
     const RecipeOutput& o = const_cast<Recipe*>(at)->outputs()[0];
     if (o.data || o.filed) break;
     if (n == kRow) {
@@ -385,13 +412,12 @@ bool History::drop_one() {
   double least = std::numeric_limits<double>::infinity();
   double again = 0;
   bool to_file = false;
-  const uint32_t now = std::min(cursor_, place());
   auto consider = [&](RecipeOutput& o, double cost, double missing) {
     if (o.pins) return;
     const size_t bytes = bytes_of(o);
-    const uint32_t place = o.recipe().place;
+    const Recipe& r = o.recipe();
     bool file = false;
-    if (spill.on() && (o.handle || place <= now) && (o.filed || spill.fits(bytes))) {
+    if (spill.on() && (o.handle || r.place <= line_of(r).now()) && (o.filed || spill.fits(bytes))) {
       const double io = spill.read_cost(bytes) + (o.filed ? 0 : spill.write_cost(bytes));
       if (io < cost) {
         file = true;
@@ -399,25 +425,25 @@ bool History::drop_one() {
         missing = spill.read_cost(bytes);
       }
     }
-    const double worth = cost / (double(bytes) * staleness(o, place));
+    const double worth = cost / (double(bytes) * staleness(o, r));
     if (worth >= least) return;
     least = worth;
     best = &o;
     again = missing;
     to_file = file;
   };
-  auto consider_cut = [&](size_t i) {
-    Recipe& r = *cuts_[i].recipe;
+  auto consider_cut = [&](const std::vector<HistoryLine::Cut>& cuts, size_t i) {
+    Recipe& r = *cuts[i].recipe;
     if (!r.outputs()[0].data) return;
-    const double from = i == 0 ? 0 : cuts_[i - 1].recipe->end();
-    const double to = i + 1 == cuts_.size() ? r.end() : cuts_[i + 1].recipe->start;
+    const double from = i == 0 ? 0 : cuts[i - 1].recipe->end();
+    const double to = i + 1 == cuts.size() ? r.end() : cuts[i + 1].recipe->start;
     consider(r.outputs()[0], to - from, r.end() - from);
   };
   auto consider_loose = [&](size_t i) {
     RecipeOutput& o = *loose_[i];
     Recipe& r = o.recipe();
     const double before = double(r.cost) + work_before(r);
-    const double all = before + work_after(r, now);
+    const double all = before + work_after(r);
     consider(o, r.backward ? std::max(all, double(r.missing)) : all, before);
   };
   auto look = [&](size_t count, auto&& at) {
@@ -430,10 +456,11 @@ bool History::drop_one() {
       at(size_t(uint64_t(random_) * count >> 32));
     }
   };
-  look(cuts_.size(), consider_cut);
+  for (const auto& line : lines_) look(line->cuts.size(), [&](size_t i) { consider_cut(line->cuts, i); });
   look(loose_.size(), consider_loose);
-  if (!best && cuts_.size() + loose_.size() > kScanned) {  // the sample held pinned ones only
-    for (size_t i = 0; i < cuts_.size(); ++i) consider_cut(i);
+  if (!best) {  // the sample held pinned ones only
+    for (const auto& line : lines_)
+      for (size_t i = 0; i < line->cuts.size(); ++i) consider_cut(line->cuts, i);
     for (size_t i = 0; i < loose_.size(); ++i) consider_loose(i);
   }
   if (!best) return false;
@@ -449,13 +476,15 @@ bool History::drop_one() {
 }
 
 void History::forget() {
-  cursor_ = kForward;
+  for (const auto& line : lines_) line->cursor = HistoryLine::kForward;
   if (lost_ > 0) return;  // tensors will be asked for values that must be made again
   std::vector<RecipeOutput*> all = std::move(loose_);
-  for (const Cut& c : cuts_) all.push_back(&c.recipe->outputs()[0]);
   loose_.clear();
-  cuts_.clear();
-  cut_places_.clear();
+  for (const auto& line : lines_) {
+    for (const HistoryLine::Cut& c : line->cuts) all.push_back(&c.recipe->outputs()[0]);
+    line->cuts.clear();
+    line->cut_places.clear();
+  }
   std::vector<RecipeInput> inputs;
   for (RecipeOutput* o : all) {
     Recipe& r = o->recipe();
@@ -482,15 +511,25 @@ void History::forget() {
     else Ref<Storage>::adopt(in.leaf);
   }
   short_ = false;
-  if (live_ > 0) return;
-  forms_.clear();
-  next_place_ = 0;
-  total_cost_ = 0;
+  if (live_ == 0) forms_.clear();
+  if (!loose_.empty()) return;
+  for (const auto& line : lines_) line->clear();
 }
 
-uint32_t History::rewind_to(uint32_t place) {
-  if (cursor_ == kForward) rewind_start_ = total_cost_;
-  return std::exchange(cursor_, place);
+HistoryLine& History::take_line() {
+  if (free_lines_.empty()) {
+    lines_.push_back(std::make_unique<HistoryLine>());
+    lines_.back()->number = uint16_t(lines_.size() - 1);
+    free_lines_.push_back(lines_.back().get());
+  }
+  HistoryLine& line = *free_lines_.back();
+  free_lines_.pop_back();
+  return line;
+}
+
+void History::leave_line(HistoryLine& line) {
+  line.cursor = HistoryLine::kForward;
+  free_lines_.push_back(&line);
 }
 
 HistoryStats History::stats() const {
@@ -500,7 +539,8 @@ HistoryStats History::stats() const {
     if (!o.data) return;
     (o.pins ? s.pinned : s.droppable) += block_bytes(cpu_device(), int64_t(bytes_of(o)));
   };
-  for (const Cut& c : cuts_) add(c.recipe->outputs()[0]);
+  for (const auto& line : lines_)
+    for (const HistoryLine::Cut& c : line->cuts) add(c.recipe->outputs()[0]);
   for (const RecipeOutput* o : loose_) add(*o);
   return s;
 }
@@ -510,7 +550,8 @@ std::vector<PinnedValue> History::pinned() const {
   auto add = [&](RecipeOutput& o) {
     if (o.pins) list.push_back({form_of(o), o.recipe().op});
   };
-  for (const Cut& c : cuts_) add(c.recipe->outputs()[0]);
+  for (const auto& line : lines_)
+    for (const HistoryLine::Cut& c : line->cuts) add(c.recipe->outputs()[0]);
   for (RecipeOutput* o : loose_) add(*o);
   return list;
 }
@@ -530,12 +571,35 @@ void close_history() {
   h.forget();
 }
 
-uint32_t history_place() { return History::get().place(); }
+HistoryLine& history_line() {
+  if (!written_line) {
+    History& h = History::get();
+    const std::lock_guard lock(h.mutex);
+    written_line = own_line.line = &h.take_line();
+  }
+  return *written_line;
+}
 
-uint32_t rewind_history(uint32_t place) {
-  History& h = History::get();
-  const std::lock_guard lock(h.mutex);
-  return h.rewind_to(place);
+HistoryRewind::HistoryRewind(HistoryLine* line) : line_(cpu_memory_limit() > 0 ? line : nullptr) {
+  if (!line_) return;
+  written_before_ = &history_line();
+  const std::lock_guard lock(History::get().mutex);
+  written_line = line_;
+  cursor_before_ = line_->cursor;
+  if (cursor_before_ == HistoryLine::kForward) line_->rewind_start = line_->total_cost;
+  line_->cursor = line_->next_place.load(std::memory_order_relaxed);
+}
+
+HistoryRewind::~HistoryRewind() {
+  if (!line_) return;
+  const std::lock_guard lock(History::get().mutex);
+  line_->cursor = cursor_before_;
+  written_line = written_before_;
+}
+
+void HistoryRewind::move_to(uint32_t place) {
+  const std::lock_guard lock(History::get().mutex);
+  line_->cursor = place;
 }
 
 HistoryStats history_stats() {

@@ -15,9 +15,15 @@
 // percent of the optimal (binomial) schedule, and needs no knowledge of the
 // length. For other values it is their own cost and that of missing inputs; for
 // what a backward pass makes (under another tape), that of the pass so far.
+//
+// Each thread writes a line of its own: places, cuts and the place of a backward
+// pass mean nothing between threads. They share the memory, so the least of all
+// lines goes.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
+#include <memory>
 #include <mutex>
 #include <string>
 #include <unordered_map>
@@ -46,6 +52,30 @@ struct PinnedValue {
   const Op* op;
 };
 
+// What one thread wrote down, and threads after it: one that ends leaves its line to the next.
+struct HistoryLine {
+  static constexpr uint32_t kForward = ~uint32_t{0};
+  struct Cut {
+    uint32_t place;
+    Recipe* recipe;
+  };
+
+  uint16_t number = 0;                  // among the lines
+  std::vector<Cut> cuts;                // in memory or in the file, by place
+  std::vector<uint32_t> cut_places;     // of all cuts so far, rising
+  std::atomic<uint32_t> next_place{0};  // its thread may read it without the lock
+  uint32_t cursor = kForward;           // where the backward pass is
+  double total_cost = 0;
+  double rewind_start = 0;  // total_cost when the backward pass began
+  int64_t live = 0;         // recipes
+
+  uint32_t now() const { return std::min(cursor, next_place.load(std::memory_order_relaxed)); }
+  // The first cut that is not before this place.
+  std::vector<Cut>::iterator cut_from(uint32_t place);
+  // Nothing on it is wanted any more: places start anew.
+  void clear();
+};
+
 class History {
  public:
   // Values up to this size lie in shared slabs, where dropping one frees
@@ -53,7 +83,7 @@ class History {
   static constexpr int64_t kSmallest = int64_t{16} << 10;
 
   static History& get();
-  HistoryLock mutex;  // everything below requires it, but place()
+  HistoryLock mutex;  // everything below requires it
 
   // Writes down a call that was just run: its large outputs become movable.
   void write(const Op& op, const Attrs& attrs, std::span<const Value* const> inputs,
@@ -77,25 +107,24 @@ class History {
   // No tape will play history back any more: if what tensors hold is in memory
   // it stays there, and the rest is forgotten.
   void forget();
-  uint32_t rewind_to(uint32_t place);
-  uint32_t place() const { return next_place_.load(std::memory_order_relaxed); }
   const Form& form_of(const RecipeOutput& o) const { return forms_[o.form]; }
   size_t bytes_of(const RecipeOutput& o) const { return size_t(forms_[o.form].bytes); }
 
   HistoryStats stats() const;
   std::vector<PinnedValue> pinned() const;
 
+  // A line that no thread writes on.
+  HistoryLine& take_line();
+  void leave_line(HistoryLine& line);
+
  private:
-  struct Cut {
-    uint32_t place;
-    Recipe* recipe;
-  };
   struct Frame {
     RecipeOutput* wanted;
     SmallVector<RecipeOutput*, 2> pinned;
   };
 
   History();
+  HistoryLine& line_of(const Recipe& r) const { return *lines_[r.line]; }
   bool is_cut(const Recipe& r) const;
   void arrive(RecipeOutput& o, void* data);  // in memory, on a list
   void leave(RecipeOutput& o);               // off its list
@@ -107,42 +136,54 @@ class History {
   bool wanted_later(const RecipeOutput& o) const;
   void note_uses(const Recipe& r);
   void run_again(Recipe& r, const RecipeOutput& wanted);
-  double staleness(const RecipeOutput& o, uint32_t place) const;
+  double staleness(const RecipeOutput& o, const Recipe& r) const;
   bool absent(const RecipeInput& in) const;
-  double kept_before(uint32_t place) const;
+  double kept_before(const Recipe& r) const;
   double work_before(const Recipe& r) const;
   double work_to_make(RecipeOutput& o) const;
-  double work_after(Recipe& r, uint32_t now) const;
+  double work_after(Recipe& r) const;
 
-  std::vector<Cut> cuts_;                                   // in memory or in the file, by place
-  std::vector<RecipeOutput*> loose_;                        // other values in memory
-  std::vector<uint32_t> cut_places_;                        // of all cuts so far, rising
+  std::vector<std::unique_ptr<HistoryLine>> lines_;
+  std::vector<HistoryLine*> free_lines_;
+  std::vector<RecipeOutput*> loose_;                        // values in memory that are no cuts
   std::unordered_map<const RecipeOutput*, int64_t> filed_;  // where the copies lie
   std::vector<Frame> frames_;
   RecipeStore recipes_;
   Forms forms_;
-  std::atomic<uint32_t> next_place_{0};
-  uint32_t cursor_ = ~uint32_t{0};  // where the backward pass is; beyond the end while going forward
   uint32_t clock_ = 0;
   uint32_t random_ = 1;
-  double total_cost_ = 0;
-  double rewind_start_ = 0;  // total_cost_ when the backward pass began
-  bool short_ = false;       // something was dropped: cuts that only recipes want are
-                             // worth keeping
-  int64_t live_ = 0;         // recipes
-  int64_t lost_ = 0;         // values that tensors hold and that are not in memory
+  bool short_ = false;  // something was dropped: cuts that only recipes want are
+                        // worth keeping
+  int64_t live_ = 0;    // recipes
+  int64_t lost_ = 0;    // values that tensors hold and that are not in memory
   HistoryStats stats_;
 };
 
 // Tapes announce themselves: the history is kept while one lives.
 void open_history();
 void close_history();
-// The place of what is written next, for a tape to come back to.
-uint32_t history_place();
-// A backward pass is at this place, or (kHistoryForward) history goes on.
-// Returns what held before.
-inline constexpr uint32_t kHistoryForward = ~uint32_t{0};
-uint32_t rewind_history(uint32_t place);
+// The line that this thread writes on, for a tape to come back to, and the place of what is written next.
+HistoryLine& history_line();
+inline uint32_t history_place() { return history_line().next_place.load(std::memory_order_relaxed); }
+// While it lives a backward pass goes through a line, at the places it is told; what this thread writes down
+// goes there. Without a budget it does nothing.
+class HistoryRewind {
+ public:
+  explicit HistoryRewind(HistoryLine* line);
+  ~HistoryRewind();
+  HistoryRewind(const HistoryRewind&) = delete;
+  HistoryRewind& operator=(const HistoryRewind&) = delete;
+  void to(uint32_t place) {
+    if (line_) [[unlikely]]
+      move_to(place);
+  }
+
+ private:
+  void move_to(uint32_t place);
+  HistoryLine* line_;  // nullptr: there is no budget
+  HistoryLine* written_before_ = nullptr;
+  uint32_t cursor_before_ = 0;
+};
 HistoryStats history_stats();
 std::vector<PinnedValue> history_pinned();
 

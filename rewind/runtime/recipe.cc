@@ -37,6 +37,7 @@ Recipe* RecipeStore::allocate(const Op& op, const Attrs& attrs, size_t num_input
                                 .after = 0,
                                 .place = 0,
                                 .heir = nullptr,
+                                .line = 0,
                                 .uses = 0,
                                 .units = uint8_t(units > kUnits ? 0 : units),
                                 .in_cuts = false,

@@ -54,12 +54,13 @@ struct Recipe {
   uint16_t num_outputs;
   const Op* op;
   Attrs attrs;
-  double start;       // what the history before it cost
+  double start;       // what its line cost before it
   float cost;         // what it costs itself, about nanoseconds
   float missing;      // while dropped: what making it again costs, with the inputs that were missing then
   float after;        // what the readers cost that would have to be made again from it, when last looked at
-  uint32_t place;     // how many recipes were written before it
+  uint32_t place;     // how many recipes were written before it, on its line
   Recipe* heir;       // of its readers, the one whose value left memory last
+  uint16_t line;      // of the history
   uint8_t uses;       // calls that read it, up to 255
   uint8_t units;      // of memory in the store; 0: its own block
   bool in_cuts : 1;   // its output is on the history's list of cuts

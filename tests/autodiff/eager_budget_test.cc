@@ -353,5 +353,39 @@ TEST(EagerBudget, ThreadsShareDroppedTensors) {
   EXPECT_EQ(refused, 0);
 }
 
+// Four threads with a chain each, in room for 20 states a thread. Which of them drops whose values is up to
+// chance; a history that took the threads' calls for one chain came to no end here.
+TEST(EagerBudget, ThreadsWithTapesOfTheirOwn) {
+  constexpr int kThreads = 4, kLayers = 400;
+  const Slopes free_run = run_chain(kLayers);
+  const Budget limit(held_plus(kThreads * 20 * 32768 + (1 << 20)));
+  const memory::Stats before = memory::stats();
+  std::vector<std::thread> threads;
+  std::atomic<int> wrong{0};
+  for (int k = 0; k < kThreads; ++k)
+    threads.emplace_back([&] { wrong += !same(free_run.dx, run_chain(kLayers).dx); });
+  for (std::thread& t : threads) t.join();
+  EXPECT_EQ(wrong, 0);
+  const memory::Stats after = memory::stats();
+  EXPECT_LT(double(after.remade - before.remade), 4.0 * double(after.remembered - before.remembered));
+}
+
+TEST(EagerBudget, AnotherThreadPlaysTheTape) {
+  constexpr int kLayers = 400;
+  const Slopes free_run = run_chain(kLayers);
+  const Tensor x = ones({8192});
+  const Tensor y = fill({8192}, 0.5f);
+  const Budget limit(held_plus(20 * 32768));
+  const memory::Stats before = memory::stats();
+  GradientTape tape;
+  tape.watch(x);
+  const Tensor z = reduce_sum(chain(x, y, kLayers));
+  bool right = false;
+  std::thread([&] { right = same(free_run.dx, bits(tape.gradient(z, x))); }).join();
+  EXPECT_TRUE(right);
+  const memory::Stats after = memory::stats();
+  EXPECT_LT(double(after.remade - before.remade), 4.0 * double(after.remembered - before.remembered));
+}
+
 }  // namespace
 }  // namespace rw
