@@ -1,15 +1,19 @@
 #include "rewind/compiler/plan_memory.h"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <tuple>
+#include <utility>
 
 namespace rw {
 namespace {
 
 constexpr int64_t kAlignment = 64;
-// Placing by size compares each value with those placed before it; longer programs go by time.
-constexpr size_t kMostBySize = 4000;
+// Packing compares each value with those placed before it; longer programs go by time.
+constexpr size_t kMostPacked = 4000;
+// Turns of packing by one order, and what they may compare in all.
+constexpr size_t kMostTurns = 40, kMostCompared = 4'000'000;
 
 int64_t rounded(int64_t bytes) { return arena_rounded(bytes); }
 
@@ -83,16 +87,14 @@ MemoryPlan by_time(std::span<const Lifetime> lives) {
   return plan;
 }
 
-// The largest first, each at the lowest offset that is free for all of its life.
-MemoryPlan by_size(std::span<const Lifetime> lives) {
+using Order = std::vector<size_t>;
+using Keys = std::vector<std::pair<double, double>>;  // by value
+
+// In this order, each at the lowest offset that is free for all of its life.
+MemoryPlan place_in(const Order& order, std::span<const Lifetime> lives) {
   MemoryPlan plan{std::vector<int64_t>(lives.size(), 0), 0};
-  std::vector<size_t> order(lives.size());
-  for (size_t i = 0; i < lives.size(); ++i) order[i] = i;
-  std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) {
-    return std::tie(lives[b].bytes, lives[a].first, lives[a].last) <
-           std::tie(lives[a].bytes, lives[b].first, lives[b].last);
-  });
-  std::vector<size_t> placed;  // by offset
+  Order placed;  // by offset
+  placed.reserve(lives.size());
   for (const size_t i : order) {
     const int64_t bytes = rounded(lives[i].bytes);
     int64_t at = 0;
@@ -110,16 +112,93 @@ MemoryPlan by_size(std::span<const Lifetime> lives) {
   return plan;
 }
 
+bool larger(const Lifetime& a, const Lifetime& b) {
+  return std::tie(b.bytes, a.first, a.last) < std::tie(a.bytes, b.first, b.last);
+}
+
+// Those with the greatest key first. Only values that are alike in everything may come in either order.
+Order order_by(std::span<const Lifetime> lives, const Keys& key) {
+  Order order(lives.size());
+  for (size_t i = 0; i < lives.size(); ++i) order[i] = i;
+  std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) {
+    return key[a] != key[b] ? key[a] > key[b] : larger(lives[a], lives[b]);
+  });
+  return order;
+}
+
+// By value: the most bytes that are alive together at some moment of its life.
+std::vector<int64_t> fullest_moments(std::span<const Lifetime> lives) {
+  int32_t end = 0;
+  for (const Lifetime& l : lives) end = std::max(end, l.last + 1);
+  std::vector<int64_t> alive(size_t(end) + 1, 0);
+  for (const Lifetime& l : lives) {
+    alive[size_t(l.first)] += rounded(l.bytes);
+    alive[size_t(l.last) + 1] -= rounded(l.bytes);
+  }
+  for (size_t i = 1; i < alive.size(); ++i) alive[i] += alive[i - 1];
+  std::vector<int64_t> most(lives.size(), 0);
+  for (size_t i = 0; i < lives.size(); ++i)
+    most[i] = *std::max_element(alive.begin() + lives[i].first, alive.begin() + lives[i].last + 1);
+  return most;
+}
+
+// Packs without holes, or nearly so, in a few turns: what lies on top of a plan is placed earlier in the
+// next.
+MemoryPlan packed(std::span<const Lifetime> lives) {
+  const std::vector<int64_t> moments = fullest_moments(lives);
+  const int64_t least = moments.empty() ? 0 : *std::max_element(moments.begin(), moments.end());
+  Keys size, crowded, large;
+  for (size_t i = 0; i < lives.size(); ++i) {
+    const auto bytes = double(lives[i].bytes);
+    const auto length = double(lives[i].last - lives[i].first + 1);
+    size.emplace_back(bytes, 0);
+    crowded.emplace_back(double(moments[i]), bytes * length);  // the fullest moment first
+    large.emplace_back(bytes * std::sqrt(length), 0);
+  }
+  MemoryPlan best = place_in(order_by(lives, size), lives);
+  const size_t turns = std::min(kMostTurns, kMostCompared / (1 + lives.size() * lives.size()));
+  for (const Keys* keys : {&crowded, &large}) {
+    Order order = order_by(lives, *keys);
+    for (size_t turn = 0; turn < turns && best.bytes > least; ++turn) {
+      MemoryPlan plan = place_in(order, lives);
+      auto top = order.end();
+      for (auto it = order.begin(); it != order.end(); ++it)
+        if (plan.offsets[*it] + rounded(lives[*it].bytes) == plan.bytes &&
+            (top == order.end() || larger(lives[*it], lives[*top])))
+          top = it;
+      std::rotate(order.begin() + (top - order.begin()) / 2, top, top + 1);
+      if (plan.bytes < best.bytes) best = std::move(plan);
+    }
+  }
+  return best;
+}
+
+// The same lives in other numbers: an instruction counts if a life begins there. So plans do not depend on
+// how their maker counts.
+std::vector<Lifetime> renumbered(std::span<const Lifetime> lives) {
+  std::vector<int32_t> firsts;
+  for (const Lifetime& l : lives) firsts.push_back(l.first);
+  std::sort(firsts.begin(), firsts.end());
+  firsts.erase(std::unique(firsts.begin(), firsts.end()), firsts.end());
+  const auto number_of = [&](int32_t place) {
+    return int32_t(std::upper_bound(firsts.begin(), firsts.end(), place) - firsts.begin()) - 1;
+  };
+  std::vector<Lifetime> result;
+  for (const Lifetime& l : lives) result.push_back({l.bytes, number_of(l.first), number_of(l.last)});
+  return result;
+}
+
 }  // namespace
 
 int64_t arena_rounded(int64_t bytes) {
   return std::max<int64_t>(kAlignment, (bytes + kAlignment - 1) / kAlignment * kAlignment);
 }
 
-MemoryPlan plan_memory(std::span<const Lifetime> lives) {
+MemoryPlan plan_memory(std::span<const Lifetime> counted) {
+  const std::vector<Lifetime> lives = renumbered(counted);
   MemoryPlan plan = by_time(lives);
-  if (lives.size() > kMostBySize) return plan;
-  MemoryPlan other = by_size(lives);
+  if (lives.size() > kMostPacked) return plan;
+  MemoryPlan other = packed(lives);
   return other.bytes < plan.bytes ? other : plan;
 }
 

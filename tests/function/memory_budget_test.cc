@@ -304,6 +304,41 @@ TEST(MemoryBudget, LongRecurrencesKeepProducts) {
   EXPECT_LE(products, kSteps * 2 * 4 / 10) << in_half.to_string();
 }
 
+// The least that a deep residual model needs: its results (the gradients), one block's inside, and a state
+// for each block or less, where a block runs again from the state before it. Gradients have the same bits.
+TEST(MemoryBudget, TheLeastHoldsAStateABlock) {
+  constexpr int64_t kRows = 512, kWidth = 64, kBlocks = 12;
+  std::vector<Variable> wide, narrow;
+  for (int64_t i = 0; i < kBlocks; ++i) {
+    wide.emplace_back(normal({kWidth, 4 * kWidth}, uint64_t(i), 1) * 0.1f);
+    narrow.emplace_back(normal({4 * kWidth, kWidth}, uint64_t(i), 2) * 0.1f);
+  }
+  std::vector<Variable> all = wide;
+  all.insert(all.end(), narrow.begin(), narrow.end());
+  const std::function<std::vector<Tensor>(Tensor)> train = [&](Tensor x) {
+    GradientTape tape;
+    for (size_t i = 0; i < wide.size(); ++i) {
+      const auto [mean, variance] = nn::moments(x, -1, true);
+      const Tensor even = (x - mean) * math::rsqrt(variance + 1e-5);
+      x = x + matmul(nn::relu(matmul(even, wide[i])), narrow[i]);
+    }
+    std::vector<Tensor> grads;
+    for (const Gradient& g : tape.gradient(reduce_sum(x * x), all)) grads.push_back(g.tensor());
+    return grads;
+  };
+  const Tensor x = normal({kRows, kWidth}, 1, 3);
+  const auto free_step = function(train);
+  const MemoryReport plan = free_step.memory_plan(x);
+  const int64_t state = kRows * kWidth * int64_t(sizeof(float));
+  const int64_t gradients = kBlocks * 2 * 4 * kWidth * kWidth * int64_t(sizeof(float));
+  const int64_t inside = 10 * state;  // relu's result and its gradient, four each; the block's own gradient
+  EXPECT_LE(plan.curve.back().budget - plan.held, gradients + inside + kBlocks * state) << plan.to_string();
+  const auto least = function(train, {.memory_budget = plan.curve.back().budget + (64 << 10)});
+  const std::vector<Tensor> got = least(x), expected = free_step(x);
+  for (size_t i = 0; i < expected.size(); ++i)
+    EXPECT_EQ(expected[i].to_vector<float>(), got[i].to_vector<float>()) << i;
+}
+
 struct DeviceBudget {
   explicit DeviceBudget(int64_t bytes) { memory::set_budget("CPU:0", bytes); }
   ~DeviceBudget() { memory::set_budget("CPU:0", 0); }

@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "rewind/compiler/memory/cost.h"
+#include "rewind/compiler/memory/deeper.h"
 #include "rewind/compiler/plan_memory.h"
 #include "rewind/device/memory_budget.h"
 
@@ -124,12 +125,13 @@ std::shared_ptr<const Frontier> memory_frontier(const Graph& graph) {
   keep(now);
   // The ways down: replay stretches and keep what is dear and has room; drop more and more, keep little and
   // add what there is room for, or close gaps one by one, ever further or from the last plan. Each limit
-  // takes the cheapest.
+  // takes the cheapest. When none of them helps any more, the runs of the last plan are planned as steps.
   int64_t work = kMostWork;
   int64_t stretch_work = kMostWork;
   Replay dropping(problem, Late::kLongestGap, &work);
   Schedule closing = now;
   bool replays = true;
+  bool deeper = false;  // two runs of a step do not do any more
   int misses = 0;
   std::vector<Stretches> stretches;  // by how far the narrow places are apart
   const auto steps = int(problem.steps.size());
@@ -178,26 +180,38 @@ std::shared_ptr<const Frontier> memory_frontier(const Graph& graph) {
         r.keep_more(limit);
         consider(Schedule(problem, r.runs()));
       };
-      replays = replays && dropping.fit(limit);
-      if (replays) {
-        Replay fuller = dropping;
-        fuller.keep_more(limit);
-        closing = Schedule(problem, fuller.runs());
-      }
-      for (const Late late : {Late::kLongestGap, Late::kFullestStep}) {
-        Replay sparse(problem, late, &work);
-        sparse.keep_narrow(1);
-        consider_replay(std::move(sparse), false);
-      }
-      int tried = 0;
-      for (const Stretches& s : stretches)
-        if (s.peak <= limit && tried++ < 2) consider_replay(s.replay.with_work(&work), true);
-      if (Schedule next = closing; next.fit(limit, &work)) {
-        next.merge(limit);
-        closing = std::move(next);
-        consider(closing);
+      if (!deeper) {
+        replays = replays && dropping.fit(limit);
+        if (replays) {
+          Replay fuller = dropping;
+          fuller.keep_more(limit);
+          closing = Schedule(problem, fuller.runs());
+        }
+        for (const Late late : {Late::kLongestGap, Late::kFullestStep}) {
+          Replay sparse(problem, late, &work);
+          sparse.keep_narrow(1);
+          consider_replay(std::move(sparse), false);
+        }
+        int tried = 0;
+        for (const Stretches& s : stretches)
+          if (s.peak <= limit && tried++ < 2) consider_replay(s.replay.with_work(&work), true);
+        if (Schedule next = closing; next.fit(limit, &work)) {
+          next.merge(limit);
+          closing = std::move(next);
+          consider(closing);
+        }
       }
       if (Schedule next = now; next.fit(limit, &work)) consider(std::move(next));
+      deeper = deeper || !found;
+      if (deeper && work > 0) {
+        const PlanProblem runs = problem_of_runs(problem, now);
+        for (const Late late : {Late::kLongestGap, Late::kFullestStep}) {
+          Replay third(runs, late, &work);
+          if (!third.fit(limit)) continue;
+          third.keep_more(limit);
+          consider(schedule_of_runs(problem, now, Schedule(runs, third.runs())));
+        }
+      }
       misses = found ? 0 : misses + 1;
     }
     if (!found) continue;

@@ -4,8 +4,6 @@
 #include <map>
 #include <tuple>
 
-#include "rewind/base/small_vector.h"
-
 namespace rw {
 namespace {
 
@@ -209,13 +207,24 @@ bool Replay::keep_instead(int64_t limit) {
   return changed;
 }
 
+// What the move drops of what is kept.
+SmallVector<int, 4> Replay::to_drop(const Move& m) const {
+  SmallVector<int, 4> list;
+  const PlanStep& s = problem_.steps[size_t(problem_.blocks[size_t(m.block)].maker)];
+  for (const int b : s.writes)
+    if ((b == m.block || m.siblings) && droppable_[size_t(b)] && !dropped_[size_t(b)]) list.push_back(b);
+  return list;
+}
+
 bool Replay::fit(int64_t limit) {
   Outcome now = outcome(limit);
   const auto worse = [](const Move& a, const Move& b) { return a.score > b.score; };
-  auto score_of = [&](int b) {
-    dropped_[size_t(b)] = 1;
+  auto score_of = [&](const Move& m) {
+    const SmallVector<int, 4> blocks = to_drop(m);
+    if (blocks.empty()) return kUseless;
+    for (const int b : blocks) dropped_[size_t(b)] = 1;
     const Outcome then = outcome(limit);
-    dropped_[size_t(b)] = 0;
+    for (const int b : blocks) dropped_[size_t(b)] = 0;
     const double gain = now.excess - then.excess;
     return gain <= 0 ? kUseless : std::max(1e-9, then.cost - now.cost) / gain;
   };
@@ -223,7 +232,12 @@ bool Replay::fit(int64_t limit) {
     std::vector<Move> moves;
     for (size_t b = 0; b < dropped_.size(); ++b) {
       if (dropped_[b] || !droppable_[b] || *work_ < 0) continue;
-      if (const double score = score_of(int(b)); score < kUseless) moves.push_back({int(b), score});
+      Move m{int(b), false, 0};
+      if ((m.score = score_of(m)) < kUseless) moves.push_back(m);
+      // Each alone may gain nothing where a second run keeps what the step reads: all of them then.
+      m.siblings = true;
+      const SmallVector<int, 4> all = to_drop(m);
+      if (all.size() > 1 && all[0] == int(b) && (m.score = score_of(m)) < kUseless) moves.push_back(m);
     }
     std::make_heap(moves.begin(), moves.end(), worse);
     const double before = now.excess;
@@ -231,11 +245,11 @@ bool Replay::fit(int64_t limit) {
       // The best by its last known score is scored anew; if it is still the best it is made.
       std::pop_heap(moves.begin(), moves.end(), worse);
       Move& m = moves.back();
-      m.score = score_of(m.block);
+      m.score = score_of(m);
       if (m.score >= kUseless) {
         moves.pop_back();
       } else if (moves.size() == 1 || m.score <= moves.front().score * 1.0001) {
-        dropped_[size_t(m.block)] = 1;
+        for (const int b : to_drop(m)) dropped_[size_t(b)] = 1;
         now = outcome(limit);
         moves.pop_back();
       } else {
@@ -290,7 +304,7 @@ void Replay::keep_more(int64_t limit) {
     const Outcome then = outcome(limit);
     dropped_[size_t(b)] = 1;
     if (then.peak <= limit && then.cost < now.cost)
-      moves.push_back({b, (then.cost - now.cost) / double(problem_.blocks[size_t(b)].bytes)});
+      moves.push_back({b, false, (then.cost - now.cost) / double(problem_.blocks[size_t(b)].bytes)});
   }
   std::stable_sort(moves.begin(), moves.end(),
                    [](const Move& a, const Move& b) { return a.score < b.score; });

@@ -4,6 +4,7 @@
 
 #include <vector>
 
+#include "rewind/base/small_vector.h"
 #include "rewind/compiler/memory/problem.h"
 
 namespace rw {
@@ -59,6 +60,7 @@ class Replay {
   };
   struct Move {
     int block;
+    bool siblings;  // also the other blocks that its step makes
     double score;
   };
 
@@ -70,6 +72,7 @@ class Replay {
   int fullest_step() const;
   int behind_longest_gap(size_t block) const;
   std::vector<int> remade() const;
+  SmallVector<int, 4> to_drop(const Move& m) const;
   bool keep_instead(int64_t limit);
 
   const PlanProblem& problem_;
