@@ -1,7 +1,8 @@
 // Updates of variables move up, to where their inputs are ready: a gradient is then free as soon as its
-// parameter has taken it, and still in the cache when it does. Small values (a learning rate, powers of
-// betas) move up too, so that no update waits for them. An update stays behind the readers of its variable's
-// snapshot: while somebody holds that, writing would copy the variable.
+// parameter has taken it, and still in the cache when it does. What only updates read (a gradient's product
+// with its scaling) moves up with them, so that what it reads is free early too. Small values (a learning
+// rate, powers of betas) move up, so that no update waits for them. An update stays behind the readers of its
+// variable's snapshot: while somebody holds that, writing would copy the variable.
 #include <algorithm>
 #include <unordered_map>
 
@@ -39,27 +40,103 @@ bool is_small(const Graph& g, const Node& n) {
   return elements <= kSmallElements;
 }
 
+// By node: it has no effects, and all that it makes is read by one update, or by one such node.
+std::vector<uint8_t> find_feeders(const Graph& g) {
+  std::vector<NodeId> reader(g.num_values(), -1);
+  std::vector<uint8_t> readers(g.num_values(), 0);  // 0, 1, 2: more
+  const auto read = [&](ValueId v, NodeId by) {
+    if (reader[size_t(v)] == by && by >= 0) return;
+    reader[size_t(v)] = by;
+    readers[size_t(v)] = uint8_t(std::min(2, readers[size_t(v)] + 1));
+  };
+  for (size_t i = 0; i < g.nodes().size(); ++i)
+    for (const ValueId v : g.nodes()[i].inputs) read(v, NodeId(i));
+  for (const ValueId v : g.outputs) readers[size_t(v)] = 2;
+  std::vector<uint8_t> feeds(g.nodes().size(), 0);
+  for (size_t i = g.nodes().size(); i-- > 0;) {
+    const Node& n = g.nodes()[i];
+    if (n.op->stateful || effects_of(n).any() || n.outputs.size() != 1 || readers[size_t(n.outputs[0])] != 1)
+      continue;
+    const NodeId by = reader[size_t(n.outputs[0])];
+    feeds[i] = feeds[size_t(by)] || is_update(g, g.node(by));
+  }
+  return feeds;
+}
+
+// The feeders of an update, in order.
+std::vector<NodeId> chain_of(const Graph& g, const Node& update, const std::vector<uint8_t>& feeds) {
+  std::vector<NodeId> chain;
+  const auto add = [&](const Node& n) {
+    const auto start = std::ptrdiff_t(chain.size());  // nobody else reads what they make
+    for (const ValueId v : n.inputs)
+      if (const NodeId maker = g.value(v).node;
+          maker >= 0 && feeds[size_t(maker)] &&
+          std::find(chain.begin() + start, chain.end(), maker) == chain.end())
+        chain.push_back(maker);
+  };
+  add(update);
+  for (size_t i = 0; i < chain.size(); ++i) add(g.node(chain[i]));
+  std::sort(chain.begin(), chain.end());
+  return chain;
+}
+
 }  // namespace
 
 Graph update_early(Graph graph) {
   const size_t count = graph.nodes().size();
+  const std::vector<uint8_t> feeds = find_feeders(graph);
   std::vector<NodeId> place(count);  // the node behind which it may come; itself where it stays
-  std::unordered_map<ValueId, NodeId> touched, written;  // by handle: places
-  std::unordered_map<ValueId, ValueId> snapshot_of;      // handles
-  std::vector<std::vector<NodeId>> behind(count + 1);    // [count]: before all
+  std::vector<NodeId> ready(count);  // of feeders: the place where their inputs are there; else `place`
+  std::unordered_map<ValueId, NodeId> touched, written;                 // by handle: places
+  std::unordered_map<ValueId, std::vector<NodeId>> touched_by_feeders;  // whose updates are still to come
+  std::unordered_map<ValueId, ValueId> snapshot_of;                     // handles
+  std::vector<std::vector<NodeId>> behind(count + 1);                   // [count]: before all
   NodeId barrier = -1;
   for (size_t i = 0; i < count; ++i) {
     const Node& n = graph.nodes()[i];
     const bool update = is_update(graph, n);
-    NodeId& at = place[i] = NodeId(i);
+    NodeId& at = place[i] = ready[i] = NodeId(i);
+    if (feeds[i]) {
+      ready[i] = -1;
+      for (const ValueId v : n.inputs) {
+        if (const NodeId maker = graph.value(v).node; maker >= 0)
+          ready[i] = std::max(ready[i], ready[size_t(maker)]);
+        const auto snapshot = snapshot_of.find(v);
+        if (snapshot == snapshot_of.end()) continue;
+        touched_by_feeders[snapshot->second].push_back(NodeId(i));
+        if (n.op->view) snapshot_of.emplace(n.outputs[0], snapshot->second);
+      }
+      continue;
+    }
     if (update || is_small(graph, n)) {
       at = n.op->stateful ? barrier : -1;
+      const std::vector<NodeId> chain = update ? chain_of(graph, n, feeds) : std::vector<NodeId>();
+      const auto in_chain = [&](NodeId id) { return std::binary_search(chain.begin(), chain.end(), id); };
       for (const ValueId v : n.inputs) {
-        if (const NodeId maker = graph.value(v).node; maker >= 0) at = std::max(at, place[size_t(maker)]);
+        if (const NodeId maker = graph.value(v).node; maker >= 0) at = std::max(at, ready[size_t(maker)]);
         const auto& limits = update ? touched : written;
         if (const auto last = limits.find(v); last != limits.end()) at = std::max(at, last->second);
+        if (const auto others = touched_by_feeders.find(v); update && others != touched_by_feeders.end())
+          for (const NodeId id : others->second)
+            if (!in_chain(id)) at = std::max(at, place[size_t(id)]);
       }
-      behind[at < 0 ? count : size_t(at)].push_back(NodeId(i));
+      std::vector<NodeId>& list = behind[at < 0 ? count : size_t(at)];
+      for (const NodeId id : chain) {
+        if (place[size_t(id)] > at) {
+          place[size_t(id)] = at;
+          list.push_back(id);
+        }
+        ready[size_t(id)] = place[size_t(id)];
+        for (const ValueId v : graph.node(id).inputs) {
+          const auto snapshot = snapshot_of.find(v);
+          if (snapshot == snapshot_of.end()) continue;
+          NodeId& last = touched.emplace(snapshot->second, place[size_t(id)]).first->second;
+          last = std::max(last, place[size_t(id)]);
+          std::erase(touched_by_feeders[snapshot->second], id);
+        }
+      }
+      list.push_back(NodeId(i));
+      ready[i] = at;
     } else if (n.op->stateful && effects_of(n).other) {
       barrier = NodeId(i);
     }
