@@ -184,7 +184,7 @@ std::vector<Lifetime> renumbered(std::span<const Lifetime> lives) {
     return int32_t(std::upper_bound(firsts.begin(), firsts.end(), place) - firsts.begin()) - 1;
   };
   std::vector<Lifetime> result;
-  for (const Lifetime& l : lives) result.push_back({l.bytes, number_of(l.first), number_of(l.last)});
+  for (const Lifetime& l : lives) result.push_back({rounded(l.bytes), number_of(l.first), number_of(l.last)});
   return result;
 }
 
