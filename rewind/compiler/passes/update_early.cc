@@ -12,6 +12,7 @@ namespace rw {
 namespace {
 
 constexpr int64_t kSmallElements = 64;
+constexpr NodeId kNear = 16;
 
 // A write to variables that gives nothing to others.
 bool is_update(const Graph& g, const Node& n) {
@@ -85,8 +86,9 @@ std::vector<NodeId> chain_of(const Graph& g, const Node& update, const std::vect
 Graph update_early(Graph graph) {
   const size_t count = graph.nodes().size();
   const std::vector<uint8_t> feeds = find_feeders(graph);
-  std::vector<NodeId> place(count);  // the node behind which it may come; itself where it stays
-  std::vector<NodeId> ready(count);  // of feeders: the place where their inputs are there; else `place`
+  std::vector<NodeId> place(count);      // the node behind which it may come; itself where it stays
+  std::vector<NodeId> ready(count);      // of feeders: the place where their inputs are there; else `place`
+  std::vector<uint8_t> waits(count, 0);  // feeders for their updates
   std::unordered_map<ValueId, NodeId> touched, written;                 // by handle: places
   std::unordered_map<ValueId, std::vector<NodeId>> touched_by_feeders;  // whose updates are still to come
   std::unordered_map<ValueId, ValueId> snapshot_of;                     // handles
@@ -95,8 +97,12 @@ Graph update_early(Graph graph) {
   for (size_t i = 0; i < count; ++i) {
     const Node& n = graph.nodes()[i];
     const bool update = is_update(graph, n);
+    const bool small = is_small(graph, n) && std::none_of(n.inputs.begin(), n.inputs.end(), [&](ValueId v) {
+                         return graph.value(v).node >= 0 && waits[size_t(graph.value(v).node)];
+                       });
     NodeId& at = place[i] = ready[i] = NodeId(i);
-    if (feeds[i]) {
+    if (feeds[i] && !small) {
+      waits[i] = 1;
       ready[i] = -1;
       for (const ValueId v : n.inputs) {
         if (const NodeId maker = graph.value(v).node; maker >= 0)
@@ -108,7 +114,7 @@ Graph update_early(Graph graph) {
       }
       continue;
     }
-    if (update || is_small(graph, n)) {
+    if (update || small) {
       at = n.op->stateful ? barrier : -1;
       const std::vector<NodeId> chain = update ? chain_of(graph, n, feeds) : std::vector<NodeId>();
       const auto in_chain = [&](NodeId id) { return std::binary_search(chain.begin(), chain.end(), id); };
@@ -120,6 +126,10 @@ Graph update_early(Graph graph) {
           for (const NodeId id : others->second)
             if (!in_chain(id)) at = std::max(at, place[size_t(id)]);
       }
+      // Steps that are near gain nothing by coming nearer.
+      NodeId last_of_chain = at;
+      for (const NodeId id : chain) last_of_chain = std::max(last_of_chain, place[size_t(id)]);
+      if (last_of_chain - at <= kNear) at = last_of_chain;
       std::vector<NodeId>& list = behind[at < 0 ? count : size_t(at)];
       for (const NodeId id : chain) {
         if (place[size_t(id)] > at) {
