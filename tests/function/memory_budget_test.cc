@@ -378,6 +378,32 @@ TEST(MemoryBudget, UpdatesTakeTheirProductsAlong) {
     EXPECT_EQ(free_model.all[i].value().to_vector<float>(), small_model.all[i].value().to_vector<float>());
 }
 
+// A product that moves up with its update reads the old value of a variable that is written before that
+// update.
+TEST(MemoryBudget, UpdatesBehindProductsThatMove) {
+  const Tensor x = normal({32, 32}, 1, 1), mixed = normal({32, 32}, 1, 2) * 0.1f;
+  const auto run = [&](bool traced) {
+    const Variable w(normal({32, 32}, 1, 3)), v(normal({32, 32}, 1, 4));
+    const std::function<Tensor(Tensor)> body = [&](Tensor t) {
+      const Tensor old = w.value(), early = math::tanh(t);
+      for (int i = 0; i < 40; ++i) t = matmul(t, mixed);
+      const Tensor product = matmul(old, early) * 0.1f;
+      w.assign(t);
+      v.assign_sub(product);
+      return reduce_sum(t);
+    };
+    const auto step = function(body);
+    for (int i = 0; i < 2; ++i) traced ? step(x) : body(x);
+    return std::pair{w.value().to_vector<float>(), v.value().to_vector<float>()};
+  };
+  const auto [w, v] = run(false);
+  const auto [traced_w, traced_v] = run(true);
+  for (size_t i = 0; i < w.size(); ++i) {
+    EXPECT_NEAR(w[i], traced_w[i], 1e-5f) << i;
+    EXPECT_NEAR(v[i], traced_v[i], 1e-5f) << i;
+  }
+}
+
 struct DeviceBudget {
   explicit DeviceBudget(int64_t bytes) { memory::set_budget("CPU:0", bytes); }
   ~DeviceBudget() { memory::set_budget("CPU:0", 0); }

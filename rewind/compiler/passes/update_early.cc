@@ -174,8 +174,7 @@ Graph update_early(Graph graph) {
   for (const auto& list : behind)
     for (const NodeId id : list) moved[size_t(id)] = 1;
   for (size_t i = 0; i < count; ++i) {
-    if (moved[i]) continue;
-    order.push_back(NodeId(i));
+    if (!moved[i]) order.push_back(NodeId(i));
     order.insert(order.end(), behind[i].begin(), behind[i].end());
   }
   graph.reorder(order);
