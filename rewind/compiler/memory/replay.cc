@@ -232,12 +232,15 @@ bool Replay::fit(int64_t limit) {
     std::vector<Move> moves;
     for (size_t b = 0; b < dropped_.size(); ++b) {
       if (dropped_[b] || !droppable_[b] || *work_ < 0) continue;
-      Move m{int(b), false, 0};
-      if ((m.score = score_of(m)) < kUseless) moves.push_back(m);
+      const auto consider = [&](Move m) {
+        m.score = score_of(m);
+        if (m.score < kUseless) moves.push_back(m);
+      };
+      consider({int(b), false, 0});
       // Each alone may gain nothing where a second run keeps what the step reads: all of them then.
-      m.siblings = true;
-      const SmallVector<int, 4> all = to_drop(m);
-      if (all.size() > 1 && all[0] == int(b) && (m.score = score_of(m)) < kUseless) moves.push_back(m);
+      const Move all{int(b), true, 0};
+      if (const SmallVector<int, 4> blocks = to_drop(all); blocks.size() > 1 && blocks[0] == int(b))
+        consider(all);
     }
     std::make_heap(moves.begin(), moves.end(), worse);
     const double before = now.excess;
