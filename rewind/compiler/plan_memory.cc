@@ -173,8 +173,8 @@ MemoryPlan packed(std::span<const Lifetime> lives) {
   return best;
 }
 
-// The same lives in other numbers: an instruction counts if a life begins there. So plans do not depend on
-// how their maker counts.
+// The same lives in other numbers: an instruction counts if a life begins there, bytes as the arena rounds
+// them. So plans do not depend on how their maker counts: the planner and the program come to one arena.
 std::vector<Lifetime> renumbered(std::span<const Lifetime> lives) {
   std::vector<int32_t> firsts;
   for (const Lifetime& l : lives) firsts.push_back(l.first);
