@@ -12,6 +12,7 @@
 #include <random>
 #include <thread>
 
+#include "rewind/compiler/llvm/compile.h"
 #include "rewind/rewind.h"
 
 namespace rw {
@@ -342,8 +343,9 @@ TEST(MemoryBudget, TheLeastHoldsAStateABlock) {
   const auto free_step = function(train);
   const MemoryReport plan = free_step.memory_plan(x);
   const int64_t gradients = M::kBlocks * 2 * 4 * M::kWidth * M::kWidth * int64_t(sizeof(float));
-  EXPECT_LE(plan.curve.back().budget - plan.held, gradients + M::kInside + M::kBlocks * M::kState)
-      << plan.to_string();
+  if (loop::has_native_code())  // ops one by one keep more between them
+    EXPECT_LE(plan.curve.back().budget - plan.held, gradients + M::kInside + M::kBlocks * M::kState)
+        << plan.to_string();
   const auto least = function(train, {.memory_budget = plan.curve.back().budget + (64 << 10)});
   const std::vector<Tensor> got = least(x), expected = free_step(x);
   for (size_t i = 0; i < expected.size(); ++i)
