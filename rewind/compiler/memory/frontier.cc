@@ -13,7 +13,7 @@ namespace {
 
 using Late = Replay::Late;
 
-constexpr int64_t kMostWork = 60'000'000;  // of the search, in steps looked at: about two seconds
+constexpr int64_t kMostWork = 36'000'000;  // of the search, in steps looked at: about a second
 constexpr int kMostMisses = 6;
 // Of plans with other stretches, those near the last limit's best are tried; all at every so many limits.
 constexpr int kNearBest = 2, kTryAll = 6;
