@@ -21,19 +21,6 @@ constexpr size_t kRow = 48;        // missing values looked at one behind the ot
 
 std::atomic<int> g_tapes{0};
 
-// The line of a thread goes to another one behind it.
-struct OwnLine {
-  HistoryLine* line = nullptr;
-  ~OwnLine() {
-    if (!line) return;
-    History& h = History::get();
-    const std::lock_guard lock(h.mutex);
-    h.leave_line(*line);
-  }
-};
-thread_local OwnLine own_line;
-constinit thread_local HistoryLine* written_line = nullptr;  // where the thread writes now
-
 bool written_down(const Value& v) {
   return v.size * int64_t(size_of(v.dtype)) > History::kSmallest && !is_host_only(v.dtype) &&
          v.storage->unique() && !v.storage->buffer.foreign() && v.storage->buffer.data() == v.data;
@@ -57,17 +44,6 @@ std::string words() {
 }
 
 }  // namespace
-
-std::vector<HistoryLine::Cut>::iterator HistoryLine::cut_from(uint32_t place) {
-  return std::lower_bound(cuts.begin(), cuts.end(), place,
-                          [](const HistoryLine::Cut& c, uint32_t p) { return c.place < p; });
-}
-
-void HistoryLine::clear() {
-  cut_places.clear();
-  next_place.store(0, std::memory_order_relaxed);
-  total_cost = rewind_start = 0;
-}
 
 History& History::get() {
   static auto* history = new History;  // outlives every tensor
@@ -569,37 +545,6 @@ void close_history() {
   History& h = History::get();
   const std::lock_guard lock(h.mutex);
   h.forget();
-}
-
-HistoryLine& history_line() {
-  if (!written_line) {
-    History& h = History::get();
-    const std::lock_guard lock(h.mutex);
-    written_line = own_line.line = &h.take_line();
-  }
-  return *written_line;
-}
-
-HistoryRewind::HistoryRewind(HistoryLine* line) : line_(cpu_memory_limit() > 0 ? line : nullptr) {
-  if (!line_) return;
-  written_before_ = &history_line();
-  const std::lock_guard lock(History::get().mutex);
-  written_line = line_;
-  cursor_before_ = line_->cursor;
-  if (cursor_before_ == HistoryLine::kForward) line_->rewind_start = line_->total_cost;
-  line_->cursor = line_->next_place.load(std::memory_order_relaxed);
-}
-
-HistoryRewind::~HistoryRewind() {
-  if (!line_) return;
-  const std::lock_guard lock(History::get().mutex);
-  line_->cursor = cursor_before_;
-  written_line = written_before_;
-}
-
-void HistoryRewind::move_to(uint32_t place) {
-  const std::lock_guard lock(History::get().mutex);
-  line_->cursor = place;
 }
 
 HistoryStats history_stats() {

@@ -7,6 +7,7 @@
 #include <unordered_map>
 
 #include "rewind/compiler/passes/passes.h"
+#include "rewind/graph/uses.h"
 
 namespace rw {
 namespace {
@@ -41,25 +42,19 @@ bool is_small(const Graph& g, const Node& n) {
   return elements <= kSmallElements;
 }
 
-// By node: it has no effects, and all that it makes is read by one update, or by one such node.
+// By node: it has no effects, and all that it makes is read once, by an update or by such a node.
 std::vector<uint8_t> find_feeders(const Graph& g) {
+  const Uses uses(g);
   std::vector<NodeId> reader(g.num_values(), -1);
-  std::vector<uint8_t> readers(g.num_values(), 0);  // 0, 1, 2: more
-  const auto read = [&](ValueId v, NodeId by) {
-    if (reader[size_t(v)] == by && by >= 0) return;
-    reader[size_t(v)] = by;
-    readers[size_t(v)] = uint8_t(std::min(2, readers[size_t(v)] + 1));
-  };
   for (size_t i = 0; i < g.nodes().size(); ++i)
-    for (const ValueId v : g.nodes()[i].inputs) read(v, NodeId(i));
-  for (const ValueId v : g.outputs) readers[size_t(v)] = 2;
+    for (const ValueId v : g.nodes()[i].inputs) reader[size_t(v)] = NodeId(i);
   std::vector<uint8_t> feeds(g.nodes().size(), 0);
   for (size_t i = g.nodes().size(); i-- > 0;) {
     const Node& n = g.nodes()[i];
-    if (n.op->stateful || effects_of(n).any() || n.outputs.size() != 1 || readers[size_t(n.outputs[0])] != 1)
-      continue;
-    const NodeId by = reader[size_t(n.outputs[0])];
-    feeds[i] = feeds[size_t(by)] || is_update(g, g.node(by));
+    if (n.op->stateful || effects_of(n).any() || n.outputs.size() != 1) continue;
+    const ValueId made = n.outputs[0];
+    const NodeId by = reader[size_t(made)];
+    feeds[i] = uses.count[size_t(made)] == 1 && by >= 0 && (feeds[size_t(by)] || is_update(g, g.node(by)));
   }
   return feeds;
 }
@@ -68,12 +63,8 @@ std::vector<uint8_t> find_feeders(const Graph& g) {
 std::vector<NodeId> chain_of(const Graph& g, const Node& update, const std::vector<uint8_t>& feeds) {
   std::vector<NodeId> chain;
   const auto add = [&](const Node& n) {
-    const auto start = std::ptrdiff_t(chain.size());  // nobody else reads what they make
     for (const ValueId v : n.inputs)
-      if (const NodeId maker = g.value(v).node;
-          maker >= 0 && feeds[size_t(maker)] &&
-          std::find(chain.begin() + start, chain.end(), maker) == chain.end())
-        chain.push_back(maker);
+      if (const NodeId maker = g.value(v).node; maker >= 0 && feeds[size_t(maker)]) chain.push_back(maker);
   };
   add(update);
   for (size_t i = 0; i < chain.size(); ++i) add(g.node(chain[i]));
@@ -94,6 +85,10 @@ Graph update_early(Graph graph) {
   std::unordered_map<ValueId, ValueId> snapshot_of;                     // handles
   std::vector<std::vector<NodeId>> behind(count + 1);                   // [count]: before all
   NodeId barrier = -1;
+  const auto raise = [](auto& places, ValueId handle, NodeId at) {
+    NodeId& last = places.emplace(handle, at).first->second;
+    last = std::max(last, at);
+  };
   for (size_t i = 0; i < count; ++i) {
     const Node& n = graph.nodes()[i];
     const bool update = is_update(graph, n);
@@ -140,8 +135,7 @@ Graph update_early(Graph graph) {
         for (const ValueId v : graph.node(id).inputs) {
           const auto snapshot = snapshot_of.find(v);
           if (snapshot == snapshot_of.end()) continue;
-          NodeId& last = touched.emplace(snapshot->second, place[size_t(id)]).first->second;
-          last = std::max(last, place[size_t(id)]);
+          raise(touched, snapshot->second, place[size_t(id)]);
           std::erase(touched_by_feeders[snapshot->second], id);
         }
       }
@@ -153,19 +147,15 @@ Graph update_early(Graph graph) {
     for (const ValueId v : n.inputs) {
       const auto snapshot = snapshot_of.find(v);
       if (snapshot == snapshot_of.end()) continue;
-      NodeId& last = touched.emplace(snapshot->second, at).first->second;
-      last = std::max(last, at);
+      raise(touched, snapshot->second, at);
       if (n.op->view) snapshot_of.emplace(n.outputs[0], snapshot->second);
     }
     if (n.op->name == "ReadVariableOp") snapshot_of.emplace(n.outputs[0], n.inputs[0]);
     const bool writes = n.op->stateful && effects_of(n).must_run();
     for (const ValueId v : n.inputs) {
       if (graph.value(v).dtype != DType::kResource) continue;
-      for (auto* map : {&touched, writes ? &written : nullptr}) {
-        if (!map) continue;
-        NodeId& last = map->emplace(v, at).first->second;
-        last = std::max(last, at);
-      }
+      raise(touched, v, at);
+      if (writes) raise(written, v, at);
     }
   }
   std::vector<NodeId> order(behind[count]);
