@@ -60,15 +60,18 @@ void say(const std::string& work, const std::string& peer, const std::string& va
 
 int main(int argc, char** argv) {
   std::vector<bench::Workload> all;
-  for (const auto& list : {bench::eager_workloads(), bench::mnist_workloads(), bench::matmul_workloads(),
-                           bench::bandwidth_workloads(), bench::function_workloads(), bench::loop_workloads(),
-                           bench::cnn_workloads(), bench::gpt_workloads(), bench::keras_workloads(),
-                           bench::kernel_workloads(), bench::data_workloads(), bench::chain_workloads(),
-                           bench::eager_chain_workloads(), bench::budget_workloads()})
+  for (const auto& list :
+       {bench::eager_workloads(), bench::mnist_workloads(), bench::matmul_workloads(),
+        bench::bandwidth_workloads(), bench::function_workloads(), bench::loop_workloads(),
+        bench::cnn_workloads(), bench::gpt_workloads(), bench::keras_workloads(), bench::kernel_workloads(),
+        bench::data_workloads(), bench::chain_workloads(), bench::eager_chain_workloads(),
+        bench::budget_workloads(), bench::condition_workloads()})
     all.insert(all.end(), list.begin(), list.end());
   for (const bench::Workload& w : all) {
     bool wanted = argc < 2;
     for (int i = 1; i < argc; ++i) wanted |= w.name == argv[i];
-    if (wanted) w.run();
+    if (!wanted) continue;
+    bench::begin_work(w.name);
+    w.run();
   }
 }

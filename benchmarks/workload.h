@@ -15,17 +15,9 @@ inline double now_us() {
 }
 
 // Median over `repeats` of the time of f, in microseconds, after `warm` calls.
-inline double median_us(int warm, int repeats, const std::function<void()>& f) {
-  for (int i = 0; i < warm; ++i) f();
-  std::vector<double> times;
-  for (int i = 0; i < repeats; ++i) {
-    const double start = now_us();
-    f();
-    times.push_back(now_us() - start);
-  }
-  std::nth_element(times.begin(), times.begin() + repeats / 2, times.end());
-  return times[size_t(repeats / 2)];
-}
+double median_us(int warm, int repeats, const std::function<void()>& f);
+// The work that the medians from here on belong to.
+void begin_work(const std::string& name);
 
 // {"work": ..., "peer": ..., "variant": ..., key: value, ...}; an empty variant is left out. Behind the
 // figures follow the process's peak resident size and the most that the library accounted for, both since its
@@ -64,5 +56,6 @@ std::vector<Workload> kernel_workloads();
 std::vector<Workload> data_workloads();
 std::vector<Workload> eager_chain_workloads();
 std::vector<Workload> budget_workloads();
+std::vector<Workload> condition_workloads();
 
 }  // namespace bench
