@@ -9,180 +9,127 @@
 #include <chrono>
 #include <exception>
 #include <mutex>
-#include <thread>
 
-#include "rewind/device/crowd.h"
-#include "rewind/device/helper_threads.h"
+#include "rewind/device/core_count.h"
+#include "rewind/device/loop_cost.h"
+#include "rewind/device/openmp.h"
 #include "rewind/device/serial_scope.h"
 #include "rewind/device/shares.h"
-
-#ifdef REWIND_OPENMP
-#include <omp.h>
-#endif
+#include "rewind/device/thread_pool.h"
 
 namespace rw {
 namespace {
 
+using Clock = std::chrono::steady_clock;
+
 std::atomic<int> g_threads{0};
 thread_local bool t_inside = false;
+constinit HandoffCost g_handoff;
 
-// How many threads there are when nobody said how many; OMP_NUM_THREADS and the cores that the process may
-// use decide where OpenMP runs them.
-int default_threads() {
-#ifdef REWIND_OPENMP
-  static const int count = std::max(1, omp_get_max_threads());
-#else
-  static const int count = int(std::max(1u, std::thread::hardware_concurrency()));
-#endif
-  return count;
+double nanoseconds(Clock::duration time) {
+  return double(std::chrono::duration_cast<std::chrono::nanoseconds>(time).count());
 }
 
-// The first exception of any range, kept until all threads are done.
-class FirstError {
+// Never destroyed, since threads of the user may still compute while the process ends; what ends with the
+// library, be it by exit() or by dlclose(), are its threads.
+class Pool {
  public:
-  void run(FunctionRef<void(int64_t, int64_t)> body, int64_t begin, int64_t end) {
+  static ThreadPool& get() {
+    static const Pool ends_threads;
+    return *pool().load(std::memory_order_acquire);
+  }
+  ~Pool() { pool().load()->stop(); }
+
+ private:
+  Pool() {
+    // The child of a fork has none of the threads: it gets a pool of its own.
+    pthread_atfork(nullptr, nullptr, [] { pool().store(new ThreadPool); });
+  }
+  static std::atomic<ThreadPool*>& pool() {
+    static std::atomic<ThreadPool*> pool{new ThreadPool};
+    return pool;
+  }
+};
+
+// One loop on several threads: who takes which ranges, how long they worked, the first exception.
+class Loop {
+ public:
+  // In more units than threads where grain lets it: some get a core later than others.
+  Loop(int64_t n, int64_t grain, int threads, FunctionRef<void(int64_t, int64_t)> body)
+      : n_(n), step_(step_of(n, grain, threads)), shares_((n + step_ - 1) / step_, threads), body_(body) {}
+
+  void work(int thread) {
+    const auto start = Clock::now();
     const bool outer = std::exchange(t_inside, true);
-    try {
-      body(begin, end);
-    } catch (...) {
-      const std::lock_guard lock(mutex_);
-      if (!error_) error_ = std::current_exception();
+    for (int64_t i = 0, end = 0; shares_.take(thread, 1, i, end);) {
+      try {
+        body_(i * step_, std::min(n_, (i + 1) * step_));
+      } catch (...) {
+        const std::lock_guard lock(mutex_);
+        if (!error_) error_ = std::current_exception();
+      }
     }
     t_inside = outer;
+    busy_.fetch_add(int64_t(nanoseconds(Clock::now() - start)), std::memory_order_relaxed);
   }
+  double busy() const { return double(busy_.load(std::memory_order_relaxed)); }
   void rethrow() const {
     if (error_) std::rethrow_exception(error_);
   }
 
  private:
+  static int64_t step_of(int64_t n, int64_t grain, int64_t threads) {
+    constexpr int64_t kUnitsOfThread = 4;
+    const int64_t units = std::min<int64_t>(kUnitsOfThread * threads, (n + grain - 1) / grain);
+    return ((n + units - 1) / units + grain - 1) / grain * grain;
+  }
+
+  const int64_t n_, step_;
+  Shares shares_;
+  const FunctionRef<void(int64_t, int64_t)> body_;
+  std::atomic<int64_t> busy_{0};
   std::mutex mutex_;
   std::exception_ptr error_;
 };
-
-// Threads for when OpenMP's are not used: in builds without it, and while others want the cores. Never
-// destroyed, since threads of the user may still compute while the process ends; what ends with the library,
-// be it by exit() or by dlclose(), are the threads.
-class Helpers {
- public:
-  static HelperThreads& get() {
-    static const Helpers helpers;
-    return *threads().load(std::memory_order_acquire);
-  }
-  ~Helpers() {
-#ifdef REWIND_OPENMP
-    stop_watching_cores();
-#endif
-    threads().load()->stop();
-  }
-
- private:
-  Helpers() {
-    pthread_atfork(nullptr, nullptr, [] { forget_threads(); });
-  }
-  // In the child of a fork. OpenMP would wait for threads that the child does not have where the thread that
-  // forked ran loops before; so this thread goes on alone. Others, made by the child, are as usual.
-  static void forget_threads() {
-    threads().store(new HelperThreads);
-    t_inside = true;
-#ifdef REWIND_OPENMP
-    forget_crowd();
-#endif
-  }
-  static std::atomic<HelperThreads*>& threads() {
-    static std::atomic<HelperThreads*> threads{new HelperThreads};
-    return threads;
-  }
-};
-
-// How long a loop took when it last ran on this thread, to tell those that are worth a helper's waking.
-class LoopTimes {
- public:
-  using Clock = std::chrono::steady_clock;
-
-  Clock::duration& of(FunctionRef<void(int64_t, int64_t)> body, int64_t n, int64_t grain) {
-    // A body is known by its code: the second of the two pointers.
-    uint64_t h = uint64_t(std::bit_cast<std::array<uintptr_t, 2>>(body)[1]);
-    for (const int64_t v : {n, grain}) h = (h ^ uint64_t(v)) * 0x9e3779b97f4a7c15u, h ^= h >> 32;
-    return times_[h % times_.size()];
-  }
-
- private:
-  std::array<Clock::duration, 64> times_{};
-};
-
-// In more pieces than threads where grain lets it: some get a core later than others.
-int64_t step_of(int64_t n, int64_t grain, int64_t threads) {
-  constexpr int64_t kPiecesOfThread = 4;
-  const int64_t pieces = std::min<int64_t>(kPiecesOfThread * threads, (n + grain - 1) / grain);
-  return ((n + pieces - 1) / pieces + grain - 1) / grain * grain;
-}
-
-void run_with_helpers(HelperThreads& helpers, int64_t n, int64_t grain,
-                      FunctionRef<void(int64_t, int64_t)> body) {
-  constexpr auto kLong = std::chrono::microseconds(80);
-  thread_local LoopTimes times;
-  const int threads = num_threads();
-  const int64_t step = step_of(n, grain, threads);
-  FirstError error;
-  LoopTimes::Clock::duration& time = times.of(body, n, grain);
-  const auto start = LoopTimes::Clock::now();
-#ifdef REWIND_OPENMP
-  const bool wake_at_once = time > kLong;
-#else
-  const bool wake_at_once = true;
-#endif
-  helpers.run((n + step - 1) / step, threads - 1, wake_at_once,
-              [&](int64_t i) { error.run(body, i * step, std::min(n, (i + 1) * step)); });
-  time = LoopTimes::Clock::now() - start;
-  error.rethrow();
-}
 
 }  // namespace
 
 SerialScope::SerialScope() : outer_(std::exchange(t_inside, true)) {}
 SerialScope::~SerialScope() { t_inside = outer_; }
-bool runs_alone() {
-#ifdef REWIND_OPENMP
-  return t_inside || omp_in_parallel();
-#else
-  return t_inside;
-#endif
-}
+bool runs_alone() { return t_inside || in_openmp_team(); }
 
 int num_threads() {
   const int n = g_threads.load(std::memory_order_relaxed);
-  return n > 0 ? n : default_threads();
+  return n > 0 ? n : default_thread_count();
 }
 
-void set_num_threads(int count) {
-  g_threads.store(std::max(0, count), std::memory_order_relaxed);
-#ifdef REWIND_OPENMP
-  omp_set_num_threads(num_threads());
-#endif
-}
+void set_num_threads(int count) { g_threads.store(std::max(0, count), std::memory_order_relaxed); }
 
-void parallel_for(int64_t n, int64_t grain, FunctionRef<void(int64_t, int64_t)> body) {
+void parallel_for(int64_t n, int64_t grain, FunctionRef<void(int64_t, int64_t)> body, const void* code) {
   if (n <= 0) return;
   grain = std::max<int64_t>(grain, 1);
-  const int64_t pieces = std::min<int64_t>(num_threads(), (n + grain - 1) / grain);
-  if (pieces <= 1 || t_inside) return body(0, n);
-  HelperThreads& helpers = Helpers::get();
-#ifdef REWIND_OPENMP
-  if (!cores_are_crowded()) {
-    const int64_t step = step_of(n, grain, pieces);
-    Shares shares((n + step - 1) / step, pieces);
-    FirstError error;
-#pragma omp parallel num_threads(int(pieces))
-    {
-      const int mine = omp_get_thread_num();
-      for (int64_t i = 0, end = 0; shares.take(mine, 1, i, end);)
-        error.run(body, i * step, std::min(n, (i + 1) * step));
-    }
-    return error.rethrow();
+  const int most = int(std::min<int64_t>(num_threads(), (n + grain - 1) / grain));
+  if (most <= 1 || runs_alone()) return body(0, n);
+  // A body is known by its code: the second of the two pointers.
+  if (code == nullptr) code = std::bit_cast<std::array<const void*, 2>>(body)[1];
+  thread_local LoopWork loops;
+  constexpr double kUsualGrain = 5000;  // nanoseconds
+  const float known = loops.of(code, n, grain);
+  const double work = known >= 0 ? double(known) : kUsualGrain * double((n + grain - 1) / grain);
+  const int threads = threads_worth(work, g_handoff.nanoseconds(), most);
+  const auto start = Clock::now();
+  if (threads <= 1) {
+    if (threads_worth(work, HandoffCost::kLeast, most) > 1) g_handoff.avoided();
+    body(0, n);
+    LoopWork::update(loops.of(code, n, grain), nanoseconds(Clock::now() - start));
+    return;
   }
-  if (omp_in_parallel()) return body(0, n);  // a team of the user's
-#endif
-  run_with_helpers(helpers, n, grain, body);
+  Loop loop(n, grain, threads, body);
+  Pool::get().run(threads - 1, [&](int thread) { loop.work(thread); });
+  const double elapsed = nanoseconds(Clock::now() - start);
+  g_handoff.measured(elapsed, loop.busy(), threads);
+  LoopWork::update(loops.of(code, n, grain), loop.busy());
+  loop.rethrow();
 }
 
 }  // namespace rw

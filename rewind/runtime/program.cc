@@ -265,9 +265,10 @@ void Program::execute(Frame& frame, const Instruction& in) const {
       SmallVector<void*, 32> pointers(num_inputs + in.outputs.size());
       for (size_t i = 0; i < pointers.size(); ++i) pointers[i] = views[i].data;
       std::atomic<int64_t> status{0};
-      parallel_for(in.extent, in.grain, [&](int64_t begin, int64_t end) {
+      const auto run = [&](int64_t begin, int64_t end) {
         if (const int64_t s = in.native->run(pointers.data(), begin, end)) status = s;
-      });
+      };
+      parallel_for(in.extent, in.grain, run, &in);
       if (status != 0) fail_invalid(in.label, in.failures[size_t(status - 1)]);
       return;
     }
@@ -320,7 +321,7 @@ void Program::execute(Frame& frame, const Instruction& in) const {
 // pointer as far in front of it as the block is behind the start.
 void Program::run_tiles(Frame& frame, const Instruction& in, const View* views) const {
   char* const scratch = static_cast<char*>(frame.arena.data()) + in.scratch_at;
-  parallel_for(in.parts, 1, [&](int64_t first, int64_t last) {
+  const auto run = [&](int64_t first, int64_t last) {
     SmallVector<void*, 32> pointers;
     for (int64_t part = first; part < last; ++part) {
       const auto own = reinterpret_cast<uintptr_t>(scratch + part * in.part_bytes);
@@ -336,7 +337,8 @@ void Program::run_tiles(Frame& frame, const Instruction& in, const View* views) 
         }
       }
     }
-  });
+  };
+  parallel_for(in.parts, 1, run, &in);
 }
 
 void Program::assign(Frame& frame, const Instruction& in, const View& handle) const {

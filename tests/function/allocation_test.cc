@@ -7,7 +7,6 @@
 #include <atomic>
 #include <cstdlib>
 
-#include "rewind/device/crowd.h"
 #include "rewind/function/function.h"
 #include "rewind/rewind.h"
 
@@ -74,7 +73,6 @@ struct Counts {
 };
 
 Counts counts_of(int steps, const std::function<void()>& step) {
-  stop_watching_cores();  // beside other programs threads come and go, which is no part of a step
   for (int i = 0; i < 10; ++i) step();
   const int64_t before = memory::stats().allocations;
   g_mallocs = g_onednn_mallocs = g_onednn_calls = 0;

@@ -102,7 +102,7 @@ std::shared_ptr<const Entry> make_entry(ConvPass pass, const ConvCall& call, con
   const auto direct = dnnl::algorithm::convolution_direct;
   dnnl::primitive_attr attr;
   attr.set_scratchpad_mode(dnnl::scratchpad_mode::user);
-  const OnednnThreads one(1);
+  const OpenmpAlone alone;
   const auto& engine = onednn_engine();
   const auto kind = dnnl::prop_kind::forward_training;
   const dnnl::convolution_forward::primitive_desc forward(
@@ -250,6 +250,7 @@ std::vector<Piece> cut(ConvPass pass, const ConvCall& call) {
 void reorder(const memory::desc& from, const void* x, const memory::desc& to, void* out) {
   memory a(from, onednn_engine(), const_cast<void*>(x));
   memory b(to, onednn_engine(), out);
+  const OpenmpAlone alone;
   dnnl::reorder(a, b).execute(onednn_stream(), a, b);
 }
 
@@ -298,7 +299,7 @@ bool conv_onednn(const ConvArgs& args) {
   const int64_t lanes = std::min<int64_t>(num_threads(), int64_t(pieces.size()));
   char* scratch = aligned(args.ctx, scratch_bytes * size_t(lanes));
   parallel_for(lanes, 1, [&](int64_t first_lane, int64_t last_lane) {
-    const OnednnThreads one(1);
+    const OpenmpAlone alone;
     char* my_scratch = scratch + scratch_bytes * size_t(first_lane);
     const int64_t count = int64_t(pieces.size());
     for (int64_t i = count * first_lane / lanes; i < count * last_lane / lanes; ++i) {

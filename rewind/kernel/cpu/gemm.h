@@ -69,7 +69,7 @@ void gemm_direct(Workspace& workspace, const Gemm& g, const float* a, const floa
 bool is_long(DType dtype, const Gemm& g);
 void gemm_long(Workspace& workspace, const Gemm& g, const float* a, const float* b, float* c);
 
-// oneDNN's, for float32 and bfloat16. False when this product is not for it.
+// oneDNN's, for float32. False when this product is not for it.
 bool gemm_onednn(Workspace& workspace, DType dtype, const Gemm& g, const void* a, const void* b, void* c);
 
 }  // namespace rw

@@ -1,11 +1,11 @@
 // What every user of oneDNN in this folder shares. Included by files that are compiled with REWIND_ONEDNN
-// only.
+// only. Primitives are made and run with an OpenmpAlone on the stack: work is shared out by parallel_for, and
+// what oneDNN sums up, in which order, depends on how many threads it sees.
 #pragma once
 
 #include <dnnl.hpp>
-#ifdef REWIND_OPENMP
-#include <omp.h>
-#endif
+
+#include "rewind/device/openmp.h"
 
 namespace rw {
 
@@ -20,26 +20,5 @@ inline dnnl::stream& onednn_stream() {
   thread_local dnnl::stream stream(onednn_engine());
   return stream;
 }
-
-// The number of threads that oneDNN sees on this thread while the object lives.
-class OnednnThreads {
- public:
-#ifdef REWIND_OPENMP
-  explicit OnednnThreads(int threads) : before_(omp_get_max_threads()), changed_(before_ != threads) {
-    if (changed_) omp_set_num_threads(threads);
-  }
-  ~OnednnThreads() {
-    if (changed_) omp_set_num_threads(before_);
-  }
-  OnednnThreads(const OnednnThreads&) = delete;
-  OnednnThreads& operator=(const OnednnThreads&) = delete;
-
- private:
-  int before_;
-  bool changed_;
-#else
-  explicit OnednnThreads(int) {}
-#endif
-};
 
 }  // namespace rw
