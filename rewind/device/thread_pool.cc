@@ -5,10 +5,6 @@
 #include <chrono>
 #include <system_error>
 
-#if defined(__x86_64__)
-#include <immintrin.h>
-#endif
-
 namespace rw {
 namespace {
 
@@ -20,7 +16,7 @@ constexpr auto kSpin = std::chrono::microseconds(40);
 
 void relax() {
 #if defined(__x86_64__)
-  _mm_pause();
+  __builtin_ia32_pause();
 #elif defined(__aarch64__)
   asm volatile("yield");
 #endif

@@ -1,6 +1,7 @@
 // Kinds of members that a message may have, for the readers and writers of wire.h and text_format.h.
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <type_traits>
@@ -12,6 +13,12 @@ namespace rw::format {
 
 // The deepest nesting of messages that is read, as in protobuf.
 inline constexpr int kMaxDepth = 100;
+
+// A number of four bytes, where others are varints.
+struct Fixed32 {
+  uint32_t value = 0;
+  bool operator==(const Fixed32&) const = default;
+};
 
 template <class T>
 inline constexpr bool is_vector = false;

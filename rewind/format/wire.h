@@ -63,6 +63,7 @@ class WireWriter {
     else if constexpr (std::is_same_v<T, bool>) out_.add_bool(number, v);
     else if constexpr (std::is_same_v<T, float>) out_.add_float(number, v);
     else if constexpr (std::is_same_v<T, double>) out_.add_double(number, v);
+    else if constexpr (std::is_same_v<T, Fixed32>) out_.add_fixed32(number, v.value);
     else if constexpr (std::is_enum_v<T>) out_.add_int64(number, int64_t(v));
     else if constexpr (std::is_unsigned_v<T>) out_.add_uint64(number, v);
     else if constexpr (std::is_integral_v<T>) out_.add_int64(number, v);
@@ -223,6 +224,9 @@ class WireReader {
       if constexpr (std::is_same_v<T, float>) member = in.get_float();
       else if constexpr (std::is_same_v<T, double>) member = in.get_double();
       else member = number_of<T>(in.get_uint64());
+    } else if constexpr (std::is_same_v<T, Fixed32>) {
+      expect(in, protozero::pbf_wire_type::fixed32);
+      member.value = in.get_fixed32();
     } else {
       expect(in, protozero::pbf_wire_type::length_delimited);
       read_message(in.get_message(), member);
