@@ -5,6 +5,7 @@
 #include "rewind/compiler/loop/builder.h"
 #include "rewind/compiler/loop/scalar_ops.h"
 #include "rewind/compiler/rewrite.h"
+#include "rewind/graph/expanded_size.h"
 
 namespace rw {
 namespace {
@@ -21,6 +22,8 @@ struct Held {
 };
 using HeldList = std::vector<Held>;
 
+constexpr int64_t kMostNodes = 20'000;
+
 struct Unfit {};  // what does not go into such a kernel
 
 bool is_scalar(const GraphValue& v) { return v.shape.rank() == 0 && !is_host_only(v.dtype); }
@@ -35,6 +38,8 @@ class ScalarBuilding {
   std::optional<ScalarLoops> run(const Graph& g, const Node& n) {
     if (!is_while(*n.op) && !is_if(*n.op)) return std::nullopt;
     if (n.op->stateful && effects_of(n).any()) return std::nullopt;
+    // All bodies are written out. Larger ones are programs of their own.
+    if (ExpandedSizes(ExpandedSizes::Branches::kAll).of(n) > kMostNodes) return std::nullopt;
     HeldList inputs;
     for (const ValueId v : n.inputs) {
       const GraphValue& in = g.value(v);

@@ -132,11 +132,13 @@ Optimised optimise(const Graph& traced, std::span<const Shape> arguments, int64_
   const Graph* now = &traced;
   // The planner looks at single nodes.
   std::set<const FunctionBody*> repeated;
-  if (!planned && !shapes) repeated = repeated_bodies(traced);
+  const bool too_large = too_large_inlined(traced);
+  if (!planned && !shapes && !too_large) repeated = repeated_bodies(traced);
   // Calls first: what a body leaves open may be known at the call.
   const bool calls = has_calls_but(traced, repeated);
   if (calls) {
     stage("inline_calls", &graph, [&] {
+      if (too_large) return inline_small_calls(*now, planned);
       return inline_calls(*now, [&](const Node& n) {
         const std::shared_ptr<const Graph> body = graph_attr(n, "f");
         return repeated.contains(body.get()) ? nullptr : body;
@@ -195,7 +197,8 @@ std::shared_ptr<const Program> compile(const Graph& traced, std::span<const Shap
       report.predicted_peak += more;
       // The planner saw every block; should the arena have come out larger, a tighter plan is asked for.
       if (more > 0 && report.predicted_peak > budget) {
-        asked -= more;
+        // The least that can be asked for is refused, with what is missing.
+        asked = std::max<int64_t>(1, asked - more);
         continue;
       }
       program->plan = std::make_shared<const MemoryReport>(std::move(report));

@@ -1,6 +1,8 @@
 // Functions in attributes, seen as graphs: with others in their places.
 #pragma once
 
+#include <unordered_set>
+
 #include "rewind/graph/graph.h"
 
 namespace rw {
@@ -21,16 +23,24 @@ Attrs with_bodies(const Attrs& attrs, F&& change) {
   return out;
 }
 
-// Whether the graph or a function in it, however deep, has a node for which test(node) holds.
+// Whether the graph or a function in it, however deep, has a node for which test(node) holds. `seen` are
+// functions without such a node: each is looked at once, however often it is called.
 template <class F>
-bool any_node(const Graph& graph, const F& test) {
+bool any_node(const Graph& graph, const F& test, std::unordered_set<const FunctionBody*>& seen) {
   for (const Node& n : graph.nodes()) {
     if (test(n)) return true;
     bool inside = false;
-    for_each_body(n.attrs, [&](const BodyRef& body) { inside = inside || any_node(graph_of(*body), test); });
+    for_each_body(n.attrs, [&](const BodyRef& body) {
+      inside = inside || (seen.insert(body.get()).second && any_node(graph_of(*body), test, seen));
+    });
     if (inside) return true;
   }
   return false;
+}
+template <class F>
+bool any_node(const Graph& graph, const F& test) {
+  std::unordered_set<const FunctionBody*> seen;
+  return any_node(graph, test, seen);
 }
 
 }  // namespace rw

@@ -1,5 +1,7 @@
 #include "rewind/graph/dot.h"
 
+#include <map>
+
 #include "rewind/graph/control_edges.h"
 
 namespace rw {
@@ -84,17 +86,22 @@ class Drawing {
 
   void cluster(const std::string& role, const FunctionBody& body, const std::string& owner,
                const std::string& indent) {
-    const std::string id = "f" + std::to_string(clusters_++) + "_";
+    const auto link = [&](const std::string& id) {
+      text += indent + owner + " -> " + id + "head [lhead=cluster_" + id + ", style=dotted, color=gray];\n";
+    };
+    const std::string id = "f" + std::to_string(clusters_.size()) + "_";
+    const auto [it, fresh] = clusters_.emplace(&body, id);
+    if (!fresh) return link(it->second);
     const std::string inner = indent + "  ";
     text += indent + "subgraph cluster_" + id + " {\n";
     text += inner + "label=\"" + escaped(role + ": " + body.body_name()) + "\"; color=gray;\n";
     text += inner + id + "head [label=\"\", shape=point, color=gray];\n";
     draw(graph_of(body), id, inner);
     text += indent + "}\n";
-    text += indent + owner + " -> " + id + "head [lhead=cluster_" + id + ", style=dotted, color=gray];\n";
+    link(id);
   }
 
-  int clusters_ = 0;
+  std::map<const FunctionBody*, std::string> clusters_;  // a function is drawn where it is first named
 };
 
 }  // namespace

@@ -1,4 +1,5 @@
 #include <string_view>
+#include <unordered_set>
 
 #include "rewind/graph/graph.h"
 
@@ -30,17 +31,26 @@ void add(Effects& sum, const Effects& e) {
   sum.other |= e.other;
 }
 
+// Each function once, however often it is called.
+void add_effects(const Op& op, const Attrs& attrs, std::unordered_set<const FunctionBody*>& seen,
+                 Effects& sum) {
+  bool has_body = false;
+  for_each_body(attrs, [&](const BodyRef& body) {
+    has_body = true;
+    if (!seen.insert(body.get()).second) return;
+    for (const Node& n : graph_of(*body).nodes())
+      if (n.op->stateful) add_effects(*n.op, n.attrs, seen, sum);
+  });
+  if (!has_body) add(sum, own_effects(op));
+}
+
 }  // namespace
 
 Effects effects_of(const Op& op, const Attrs& attrs) {
-  bool has_body = false;
   Effects sum;
-  for_each_body(attrs, [&](const BodyRef& body) {
-    has_body = true;
-    for (const Node& n : graph_of(*body).nodes())
-      if (n.op->stateful) add(sum, effects_of(n));
-  });
-  return has_body ? sum : own_effects(op);
+  std::unordered_set<const FunctionBody*> seen;
+  add_effects(op, attrs, seen, sum);
+  return sum;
 }
 
 }  // namespace rw

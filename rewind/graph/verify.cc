@@ -1,3 +1,5 @@
+#include <unordered_set>
+
 #include "rewind/base/error.h"
 #include "rewind/graph/graph.h"
 
@@ -8,7 +10,11 @@ namespace {
   fail_internal(__FILE__, __LINE__, ("graph " + g.name + ", node " + g.name_of(id) + ": " + rule).c_str());
 }
 
-void verify_node(const Graph& g, NodeId id) {
+using Seen = std::unordered_set<const FunctionBody*>;  // functions that were verified
+
+void verify(const Graph& g, Seen& seen);
+
+void verify_node(const Graph& g, NodeId id, Seen& seen) {
   const Node& n = g.node(id);
   DTypeVector types;
   for (const ValueId v : n.inputs) {
@@ -24,16 +30,23 @@ void verify_node(const Graph& g, NodeId id) {
     if (v.node != id || v.index != int32_t(i)) fail(g, id, "its outputs point back to it");
     if (v.dtype != outputs[i]) fail(g, id, "its outputs have the types of its row");
   }
-  for_each_body(n.attrs, [](const BodyRef& body) { verify(graph_of(*body)); });
+  for_each_body(n.attrs, [&](const BodyRef& body) {
+    if (seen.insert(body.get()).second) verify(graph_of(*body), seen);
+  });
+}
+
+void verify(const Graph& g, Seen& seen) {
+  for (size_t i = 0; i < g.nodes().size(); ++i) verify_node(g, NodeId(i), seen);
+  for (const ValueId v : g.outputs)
+    if (v < 0 || size_t(v) >= g.num_values())
+      fail_internal(__FILE__, __LINE__, ("graph " + g.name + ": its outputs exist").c_str());
 }
 
 }  // namespace
 
 void verify(const Graph& g) {
-  for (size_t i = 0; i < g.nodes().size(); ++i) verify_node(g, NodeId(i));
-  for (const ValueId v : g.outputs)
-    if (v < 0 || size_t(v) >= g.num_values())
-      fail_internal(__FILE__, __LINE__, ("graph " + g.name + ": its outputs exist").c_str());
+  Seen seen;
+  verify(g, seen);
 }
 
 }  // namespace rw

@@ -21,8 +21,8 @@ class VariableLocks {
       if (auto* cell = dynamic_cast<VariableCell*>(v.as<Ref<Object>>()->get())) cells.push_back(cell);
     }
     std::sort(cells.begin(), cells.end());
-    for (auto* it = cells.begin(); it != std::unique(cells.begin(), cells.end()); ++it)
-      locks_.emplace_back((*it)->mutex);
+    auto* const end = std::unique(cells.begin(), cells.end());
+    for (auto* it = cells.begin(); it != end; ++it) locks_.emplace_back((*it)->mutex);
   }
 
  private:

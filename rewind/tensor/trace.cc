@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "rewind/base/error.h"
+#include "rewind/graph/expanded_size.h"
 #include "rewind/runtime/constant.h"
 #include "rewind/runtime/variable_cell.h"
 #include "rewind/tensor/thread_state.h"
@@ -11,6 +12,7 @@
 namespace rw {
 namespace {
 
+constexpr int64_t kMostReplayed = int64_t(1) << 21;
 constexpr int64_t kLargestCopied = 256;  // bytes of a constant that is copied into the graph
 
 bool copied_as_constant(const TensorImpl& t) {
@@ -304,6 +306,11 @@ std::optional<std::vector<Tensor>> unroll(const Node& n, std::span<const Tensor>
 
 std::vector<Tensor> replay(const Graph& g, std::span<const Tensor> inputs) {
   RW_CHECK(inputs.size() == g.arguments.size());
+  if (const int64_t nodes = ExpandedSizes(ExpandedSizes::Branches::kAll).of(g); nodes > kMostReplayed)
+    fail_exhausted(g.name, "at most " + std::to_string(kMostReplayed) +
+                               " nodes can be differentiated, batched or written out, those of called "
+                               "functions counted once per call: got " +
+                               expanded_text(nodes));
   std::vector<Tensor> values(g.num_values());
   for (size_t i = 0; i < inputs.size(); ++i) values[size_t(g.arguments[i])] = inputs[i];
   SmallVector<const Tensor*, 8> in;

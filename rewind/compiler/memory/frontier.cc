@@ -146,7 +146,8 @@ std::shared_ptr<const Frontier> memory_frontier(const Graph& graph) {
   int limits = 0;
   const double factor = search_step(problem.steps.size());
   auto search_below = int64_t(double(now.peak()) * kStepDown);
-  for (auto limit = search_below; limit >= frontier->lower_bound && misses < kMostMisses;
+  // Limits go down to the least that a step needs. Where no step needs memory there is nothing below nothing.
+  for (auto limit = search_below; limit > 0 && limit >= frontier->lower_bound && misses < kMostMisses;
        limit = int64_t(double(limit) * kStepDown)) {
     bool found = false;
     Schedule best = now;

@@ -18,6 +18,10 @@ bool has_calls(const Graph& graph);
 // The same with other bodies; a call for which there is none stays.
 using CalledBody = std::function<std::shared_ptr<const Graph>(const Node& call)>;
 Graph inline_calls(const Graph& graph, const CalledBody& body_of);
+// Whether the graph would become so large that calls must stay calls; with those of small functions inlined
+// then. Throws ResourceExhaustedError when even a run would not end, and for what is to be planned.
+bool too_large_inlined(const Graph& graph);
+Graph inline_small_calls(const Graph& graph, bool planned);
 // What several calls of this graph call, each in a region, so that nothing of one call joins another's: their
 // bodies can go through the passes once, and into the graph then.
 std::set<const FunctionBody*> repeated_bodies(const Graph& graph);

@@ -25,14 +25,15 @@ Graph share_subexpressions(Graph from) {
   std::unordered_map<ValueId, ValueId> reads;      // of variables, by handle, since the last write to each
   return rewrite_away(from, [&](NodeId id, GraphCopy& copy, Graph& to) {
     const Node& n = from.node(id);
-    if (n.op->stateful) {
+    // Calls and loops whose functions have no effects are like any other node, whatever their row says.
+    const Effects effects = n.op->stateful ? effects_of(n) : Effects();
+    if (effects.any()) {
       if (n.op->name == "ReadVariableOp") {
         const auto [it, fresh] = reads.emplace(copy[n.inputs[0]], -1);
         if (fresh) it->second = to.node(copy.node(id)).outputs[0];
         else copy.set(n.outputs[0], it->second);
         return;
       }
-      const Effects effects = effects_of(n);
       if (effects.other) reads.clear();
       if (effects.writes)
         for (const ValueId v : n.inputs) reads.erase(copy[v]);

@@ -8,6 +8,7 @@
 #include "rewind/device/parallel.h"
 #include "rewind/kernel/cpu/indexing.h"
 #include "rewind/kernel/cpu/isa/indexed.h"
+#include "rewind/op/object.h"
 #include "rewind/op/table.h"
 
 namespace rw {
@@ -40,7 +41,22 @@ struct Call {
   }
 };
 
+// Each element's step reads all of its slots before it writes them: a variable in two of them would keep one
+// of two results.
+void check_distinct(KernelContext& ctx) {
+  const auto cell = [&](int i) { return ctx.in(i).as<Ref<Object>>()->get(); };
+  for (int i = 0; i < ctx.num_inputs(); ++i) {
+    if (ctx.in(i).dtype != DType::kResource) continue;
+    for (int k = 0; k < i; ++k) {
+      if (ctx.in(k).dtype != DType::kResource || cell(k) != cell(i)) continue;
+      ctx.fail("variables must differ: " + ctx.op().inputs[size_t(k)].name + " and " +
+               ctx.op().inputs[size_t(i)].name + " are both " + cell(i)->describe());
+    }
+  }
+}
+
 void read_call(KernelContext& ctx, Call* call) {
+  check_distinct(ctx);
   int num_hyper = 0;
   for (int i = 0; i < ctx.num_inputs(); ++i) {
     const std::string& name = ctx.op().inputs[size_t(i)].name;
