@@ -206,9 +206,9 @@ bool in_trace() { return current_trace() != nullptr; }
 
 void require_eager(const char* what) {
   if (in_trace())
-    fail_precondition(what,
-                      "a C++ loop over a dataset inside a function would be unrolled; rw::for_each and "
-                      "reduce become one loop of the graph");
+    fail_staged(what,
+                "a C++ loop over a dataset inside a function would be unrolled; rw::for_each and "
+                "reduce become one loop of the graph");
 }
 
 Made make_dataset(const std::vector<Made>& datasets, std::vector<Tensor> tensors, Recipe recipe) {

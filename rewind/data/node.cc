@@ -142,6 +142,7 @@ Specs specs_through(const ElementFn& f, const Specs& in, const std::function<boo
   Specs out;
   try {
     const auto trace = Ref<Trace>::adopt(new Trace("dataset_fn"));
+    trace->is_trial = true;
     const TraceScope scope(*trace);
     const ShadowScope shadows;
     Element symbols, results;
@@ -150,6 +151,7 @@ Specs specs_through(const ElementFn& f, const Specs& in, const std::function<boo
       if (s.inner) ShadowScope::note(symbols.back(), Ref<Node>(static_cast<Node*>(s.inner.get())));
     }
     f(symbols, &results);
+    trace->throw_failure();
     for (const Tensor& t : results) {
       Ref<Node> inner = ShadowScope::find(t);
       if (inner) inner->specs();  // now: its functions may use tensors of this trace

@@ -186,7 +186,12 @@ Ref<Trace> FunctionCore::run_tracer(const std::vector<TensorSpec>& specs, bool m
   std::vector<Tensor> symbols;
   for (const TensorSpec& s : specs) symbols.push_back(trace->add_argument(s.dtype, s.shape, s.name));
   TensorList results;
-  *prototype = tracer(symbols, &results);
+  try {
+    *prototype = tracer(symbols, &results);
+  } catch (...) {
+    trace->throw_failure();  // what came of it is not the cause
+    throw;
+  }
   trace->finish({results.data(), results.size()});
   return trace;
 }

@@ -101,6 +101,7 @@ StepLogs Model::compute_metrics(const Batch& batch, const std::vector<Tensor>& y
 void Model::build_from(const Batch& batch) {
   if (built()) return;
   const auto trace = Ref<Trace>::adopt(new Trace(name()));
+  trace->is_trial = true;
   const TraceScope scope(*trace);
   std::vector<Tensor> symbols;
   for (const Tensor& x : batch.x) {

@@ -6,6 +6,7 @@
 #include "rewind/tensor/apply.h"
 #include "rewind/tensor/tensor_impl.h"
 #include "rewind/tensor/thread_state.h"
+#include "rewind/tensor/trace.h"
 #include "rewind/tensor/variable.h"
 
 namespace rw {
@@ -170,9 +171,8 @@ Tensor::Iterator Tensor::begin() const {
 Tensor::Iterator Tensor::end() const {
   const int64_t rows = rank() == 0 ? 0 : dim(0);
   if (rows < 0)
-    fail_precondition("tensor",
-                      "the number of rows is not known while the function is traced: the shape is " +
-                          shape().to_string() + "; rw::while_loop goes through them");
+    fail_staged("tensor", "the number of rows is not known while the function is traced: the shape is " +
+                              shape().to_string() + "; rw::while_loop goes through them");
   return {this, rows};
 }
 

@@ -142,7 +142,12 @@ size_t Trace::mark() {
   return marks_.size() - 1;
 }
 
+void Trace::throw_failure() const {
+  if (failure_) std::rethrow_exception(failure_);
+}
+
 void Trace::finish(std::span<const Tensor> results) {
+  throw_failure();
   for (const Tensor& t : results) graph_->outputs.push_back(value_of(t));
   open_ = false;
   known_.clear();
@@ -211,12 +216,26 @@ namespace {
   try {
     fail_precondition("tensor", describe_symbol(impl) + message);
   } catch (const Error& e) {
-    throw_with_places(e, {{"made at", maker ? site_of(*maker) : nullptr},
-                          {"used at", std::make_shared<CallSite>(CallSite::here())}});
+    try {
+      throw_with_places(e, {{"made at", maker ? site_of(*maker) : nullptr},
+                            {"used at", std::make_shared<CallSite>(CallSite::here())}});
+    } catch (const Error&) { Trace::fail_all(); }
   }
 }
 
 }  // namespace
+
+void Trace::fail_all() {
+  for (Trace* t = thread_state().trace; t; t = t->is_trial ? nullptr : t->outer_)
+    if (!t->failure_) t->failure_ = std::current_exception();
+  throw;  // NOLINT: the caller's exception
+}
+
+void fail_staged(std::string_view tag, std::string_view message) {
+  try {
+    fail_precondition(tag, message);
+  } catch (const Error&) { Trace::fail_all(); }
+}
 
 void fail_stale_symbol(const TensorImpl& impl) {
   fail_use(impl,
@@ -241,16 +260,17 @@ Tensor value_outside(const Tensor& tensor) {
     if (wanted)
       for (const ValueId v : g.nodes()[i].inputs) needed[size_t(v)] = 1;
   }
-  const OutsideTraces outside;
+  for (size_t i = 0; i < trace.num_arguments(); ++i)
+    if (needed[size_t(g.arguments[i])])
+      fail_staged("Variable", "the initial value depends on an argument of the function " + g.name +
+                                  ", which has no value while it is traced");
   std::vector<Tensor> values(g.num_values());
-  for (size_t i = 0; i < g.arguments.size(); ++i) {
+  for (size_t i = trace.num_arguments(); i < g.arguments.size(); ++i) {
     if (!needed[size_t(g.arguments[i])]) continue;
-    if (i < trace.num_arguments())
-      fail_precondition("Variable", "the initial value depends on an argument of the function " + g.name +
-                                        ", which has no value while it is traced");
     const Tensor& captured = trace.captures()[i - trace.num_arguments()];
     values[size_t(g.arguments[i])] = is_symbol(captured) ? value_outside(captured) : captured;
   }
+  const OutsideTraces outside;
   for (const Node& n : g.nodes()) {
     bool wanted = false;
     for (const ValueId v : n.outputs) wanted |= needed[size_t(v)] != 0;

@@ -4,6 +4,7 @@
 // graph instead.
 #pragma once
 
+#include <exception>
 #include <map>
 #include <memory>
 #include <unordered_map>
@@ -53,6 +54,11 @@ class Trace : public RefCounted {
   Graph& graph() { return *graph_; }
   std::shared_ptr<const Graph> graph_ref() const { return graph_; }
   bool open() const { return open_; }
+  // The first error that comes of tracing itself (a value was asked for that is not there yet). User code may
+  // have caught it and gone on without the answer, so finish() throws it again.
+  void throw_failure() const;
+  // In a handler: the traces of this thread fail with its exception, which goes on.
+  [[noreturn]] static void fail_all();
   // What was captured, one per argument behind the first num_arguments().
   const std::vector<Tensor>& captures() const { return captures_; }
   size_t num_arguments() const { return num_arguments_; }
@@ -63,6 +69,7 @@ class Trace : public RefCounted {
   // body.
   Recorder* hidden_recorders() const { return hidden_; }
   bool part_of_outer = false;  // a branch or a loop's body: what is used here is used by the trace around it
+  bool is_trial = false;       // its maker expects errors: they do not reach the traces around it
   bool may_create_variables = true;  // only while a function is traced for the first time
   bool created_variables = false;
   void note_variable(const Variable& variable);
@@ -93,6 +100,7 @@ class Trace : public RefCounted {
   CallSites sites_;
   CallSiteRef site_;  // set: nodes come from there
   bool open_ = true;
+  std::exception_ptr failure_;
   size_t num_arguments_ = 0;
   std::vector<Tensor> captures_;
   std::vector<size_t> marks_;
@@ -148,6 +156,10 @@ class OutsideTraces {
  private:
   ThreadState saved_;
 };
+
+// FailedPreconditionError for what cannot be done while tracing. The traces of this thread fail with it,
+// whoever catches it.
+[[noreturn]] void fail_staged(std::string_view tag, std::string_view message);
 
 bool is_symbol(const Tensor& tensor);
 // "the result of MatMul_3, float32(2, 2), of the function step".

@@ -31,10 +31,9 @@ Variable::Variable(const Operand& initial_value, VariableOptions options) {
   const Tensor& initial = initial_value.tensor(options.dtype);
   for (Trace* trace = thread_state().trace; trace; trace = trace->part_of_outer ? trace->outer() : nullptr) {
     if (!trace->may_create_variables)
-      fail_precondition("Variable",
-                        "variable " + options.name +
-                            " is created in a later trace of a function; make variables outside the "
-                            "function, or on its first call only and keep them");
+      fail_staged("Variable", "variable " + options.name +
+                                  " is created in a later trace of a function; make variables outside the "
+                                  "function, or on its first call only and keep them");
     trace->created_variables = true;
   }
   if (options.dtype != DType::kInvalid && initial.dtype() != options.dtype)
