@@ -1,4 +1,7 @@
 // Graph to GraphDef and FunctionDef.
+#include <mutex>
+#include <set>
+
 #include "rewind/base/error.h"
 #include "rewind/graph/attr_proto.h"
 #include "rewind/graph/control_edges.h"
@@ -72,6 +75,15 @@ format::AttrValue shape_list(const Shape& v) {
   return a;
 }
 
+// What a GraphDef names by a token is kept as long as the process lives: nobody knows where the bytes go.
+void keep_named(const Attrs& attrs) {
+  if (!attrs.kept()) return;
+  static std::mutex mutex;
+  static auto* kept = new std::set<std::shared_ptr<const void>>;
+  const std::lock_guard lock(mutex);
+  kept->insert(attrs.kept());
+}
+
 // The nodes of a graph, and how each of its values is called, in the syntax of graphs or that of functions.
 class BodyWriter {
  public:
@@ -123,6 +135,7 @@ class BodyWriter {
       types.push_back(graph_.value(v).dtype);
     }
     const AttrList attrs = complete_attrs(*node.op, node.attrs, types);
+    keep_named(node.attrs);
     const NameOfBody name_of_body = [&](const BodyRef& body) { return library_->add(graph_of(*body)); };
     for (const auto& [key, value] : attrs) def.attr[key] = to_attr_proto(value, name_of_body);
     // As TensorFlow's own writer asks for: its executor then runs branches and loops in line.

@@ -1,5 +1,6 @@
 #include "rewind/op/attrs.h"
 
+#include <algorithm>
 #include <cstdio>
 
 namespace rw {
@@ -61,14 +62,24 @@ const AttrValue* Attrs::find(std::string_view name) const {
 
 Attrs Attrs::with(std::string_view name, AttrValue value) const {
   std::vector<std::pair<std::string, AttrValue>> items(begin(), end());
-  for (auto& [key, old] : items) {
-    if (key == name) {
-      old = std::move(value);
-      return Attrs(items);
-    }
-  }
-  items.emplace_back(name, std::move(value));
-  return Attrs(items);
+  const auto old =
+      std::find_if(items.begin(), items.end(), [&](const auto& item) { return item.first == name; });
+  if (old != items.end()) old->second = std::move(value);
+  else items.emplace_back(name, std::move(value));
+  Attrs out(items);
+  out.list_->kept = kept();
+  return out;
+}
+
+Attrs Attrs::keeping(std::shared_ptr<const void> object) const {
+  Attrs out(std::vector<std::pair<std::string, AttrValue>>(begin(), end()));
+  out.list_->kept = std::move(object);
+  return out;
+}
+
+const std::shared_ptr<const void>& Attrs::kept() const {
+  static const std::shared_ptr<const void> nothing;
+  return list_ ? list_->kept : nothing;
 }
 
 }  // namespace rw

@@ -89,10 +89,15 @@ class Attrs {
   const std::pair<std::string, AttrValue>* end() const { return begin() + size(); }
   // A copy with one attribute set.
   Attrs with(std::string_view name, AttrValue value) const;
+  // What the attributes name and do not hold (a function of the host program by its token) lives as long as
+  // they and their copies do. Not for empty lists.
+  Attrs keeping(std::shared_ptr<const void> object) const;
+  const std::shared_ptr<const void>& kept() const;
 
  private:
   struct List : RefCounted {
     std::vector<std::pair<std::string, AttrValue>> items;
+    std::shared_ptr<const void> kept;
     friend void destroy(List* list) { delete list; }
   };
   Ref<List> list_;

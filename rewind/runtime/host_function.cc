@@ -11,7 +11,7 @@ namespace {
 
 struct Registry {
   std::mutex mutex;
-  std::unordered_map<std::string, HostFunction> by_token;
+  std::unordered_map<std::string, std::weak_ptr<const HostEntry>> by_token;
 };
 Registry& registry() {
   static auto* r = new Registry;
@@ -20,14 +20,7 @@ Registry& registry() {
 
 void run(const Op& op, const Attrs& attrs, std::span<const Value* const> inputs, ValueList& outputs) {
   const std::string token = attr_as<std::string>(op, attrs, "token");
-  HostFunction f;
-  {
-    const std::lock_guard lock(registry().mutex);
-    const auto it = registry().by_token.find(token);
-    if (it == registry().by_token.end()) fail_not_found(op.tag, "no function has the token '" + token + "'");
-    f = it->second;
-  }
-  ValueList results = f(inputs);
+  ValueList results = find_host_function(token, op.tag)->run(inputs);
   const auto types = attr_as<std::vector<DType>>(op, attrs, "Tout");
   if (results.size() != types.size()) {
     fail_invalid(op.tag, "the function returned " + std::to_string(results.size()) + " tensors, " +
@@ -43,16 +36,35 @@ void run(const Op& op, const Attrs& attrs, std::span<const Value* const> inputs,
 
 }  // namespace
 
-HostFunctionScope::HostFunctionScope(HostFunction f) {
+static std::string next_token() {
   static std::atomic<int64_t> next{0};
-  token_ = "host_" + std::to_string(next++);
-  const std::lock_guard lock(registry().mutex);
-  registry().by_token.emplace(token_, std::move(f));
+  return "host_" + std::to_string(next++);
 }
 
-HostFunctionScope::~HostFunctionScope() {
+HostEntry::HostEntry(HostFunction run, std::shared_ptr<const void> source)
+    : token(next_token()), run(std::move(run)), source(std::move(source)) {}
+
+HostEntry::~HostEntry() {
   const std::lock_guard lock(registry().mutex);
-  registry().by_token.erase(token_);
+  registry().by_token.erase(token);
+}
+
+std::shared_ptr<const HostEntry> add_host_function(HostFunction run, std::shared_ptr<const void> source) {
+  auto entry = std::make_shared<const HostEntry>(std::move(run), std::move(source));
+  const std::lock_guard lock(registry().mutex);
+  registry().by_token.emplace(entry->token, entry);
+  return entry;
+}
+
+std::shared_ptr<const HostEntry> find_host_function(const std::string& token, std::string_view tag) {
+  {
+    const std::lock_guard lock(registry().mutex);
+    const auto it = registry().by_token.find(token);
+    if (it != registry().by_token.end())
+      if (auto entry = it->second.lock()) return entry;
+  }
+  fail_not_found(tag, "no function has the token '" + token +
+                          "'; functions of the host program are known in the process that made them");
 }
 
 void register_host_function_kernel() { register_runtime_kernel("EagerPyFunc", run); }

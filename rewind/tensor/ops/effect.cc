@@ -2,8 +2,11 @@
 
 #include "rewind/base/error.h"
 #include "rewind/runtime/host_function.h"
+#include "rewind/runtime/touch.h"
 #include "rewind/tensor/apply.h"
+#include "rewind/tensor/host_call.h"
 #include "rewind/tensor/tensor_impl.h"
+#include "rewind/tensor/trace.h"
 
 namespace rw {
 void print_items(const std::vector<PrintItem>& items, const PrintOptions& options) {
@@ -32,21 +35,34 @@ void print_items(const std::vector<PrintItem>& items, const PrintOptions& option
   rw::apply(RW_OP("PrintV2"), {&text}, {{"output_stream", options.output_stream}, {"end", options.end}});
 }
 
+// Runs as plain C++, whoever listens to this thread: its ops are its own business.
+static ValueList call_host(const HostCall& f, std::span<const Value* const> values) {
+  const OutsideTraces outside;
+  std::vector<Tensor> arguments;
+  for (const Value* v : values) arguments.push_back(make_tensor(Value(*v)));
+  ValueList results;
+  for (const Tensor& t : f(arguments)) {
+    if (!t.defined()) fail_invalid("host_function", "the function returned an undefined tensor");
+    if (t.impl()->kind != TensorKind::kEager)
+      fail_invalid("host_function", "the function must return tensors with values: got " + t.repr());
+    results.push_back(settled(*t.impl()));
+  }
+  return results;
+}
+
 std::vector<Tensor> host_function(const std::function<std::vector<Tensor>(const std::vector<Tensor>&)>& f,
                                   const std::vector<Tensor>& inputs, const std::vector<DType>& output_types) {
-  const HostFunctionScope scope([&](std::span<const Value* const> values) {
-    std::vector<Tensor> arguments;
-    for (const Value* v : values) arguments.push_back(make_tensor(Value(*v)));
-    ValueList results;
-    for (const Tensor& t : f(arguments)) {
-      if (!t.defined()) fail_invalid("host_function", "the function returned an undefined tensor");
-      results.push_back(*t.impl());
-    }
-    return results;
-  });
-  Tensors outputs =
-      rw::apply(RW_OP("EagerPyFunc"), inputs, {{"token", scope.token()}, {"Tout", output_types}});
+  const auto call = std::make_shared<const HostCall>(f);
+  const auto entry = add_host_function(
+      [call](std::span<const Value* const> values) { return call_host(*call, values); }, call);
+  const Attrs attrs{{"token", entry->token}, {"Tout", output_types}};
+  Tensors outputs = rw::apply(RW_OP("EagerPyFunc"), inputs, attrs.keeping(entry));
   return {outputs.begin(), outputs.end()};
+}
+
+std::shared_ptr<const HostCall> host_call(const std::string& token) {
+  const auto entry = find_host_function(token, "host_function");
+  return {entry, static_cast<const HostCall*>(entry->source.get())};
 }
 
 }  // namespace rw

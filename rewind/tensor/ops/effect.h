@@ -49,7 +49,10 @@ void print(const PrintOptions& options, const A&... items) {
   print_items({PrintItem(items)...}, options);
 }
 
-// A function of the host program as an op: f runs on the values each time the op does.
+// A function of the host program as an op: f runs on the values each time the op does, as plain C++ that no
+// tape hears. Gradients flow to the inputs: f runs again for them, under a tape of its own, so what it
+// computes of its inputs it must compute with the library's ops; variables that it reads inside get none.
+// Graphs keep f alive; a GraphDef knows it by a token that is good in this process.
 std::vector<Tensor> host_function(const std::function<std::vector<Tensor>(const std::vector<Tensor>&)>& f,
                                   const std::vector<Tensor>& inputs, const std::vector<DType>& output_types);
 
