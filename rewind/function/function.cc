@@ -1,5 +1,8 @@
 #include "rewind/function/function.h"
 
+#include <pthread.h>
+
+#include <algorithm>
 #include <atomic>
 #include <cstdio>
 
@@ -8,12 +11,17 @@
 #include "rewind/tensor/check_outputs.h"
 #include "rewind/tensor/thread_state.h"
 #include "rewind/tensor/trace.h"
+#include "rewind/tensor/variable_watch.h"
 
 namespace rw {
 namespace {
 
 std::atomic<bool> g_run_eagerly{false};
-thread_local std::vector<const FunctionCore*> t_being_traced;
+struct BeingTraced {
+  const FunctionCore* core;
+  TraceKey key;
+};
+thread_local std::vector<BeingTraced> t_being_traced;
 
 // One thread traces at a time: functions trace functions in any order.
 std::recursive_mutex& tracing_mutex() {
@@ -22,6 +30,54 @@ std::recursive_mutex& tracing_mutex() {
 }
 
 constexpr size_t kTracesBeforeWarning = 5;
+constexpr size_t kMostNestedTraces = 1000;
+
+// A quarter of the stack is left to the code of the innermost trace.
+bool stack_is_low() {
+#ifdef __GLIBC__
+  thread_local const uintptr_t limit = [] {
+    pthread_attr_t attributes;
+    if (pthread_getattr_np(pthread_self(), &attributes) != 0) return uintptr_t(0);
+    void* lowest = nullptr;
+    size_t bytes = 0;
+    pthread_attr_getstack(&attributes, &lowest, &bytes);
+    pthread_attr_destroy(&attributes);
+    return reinterpret_cast<uintptr_t>(lowest) + bytes / 4;
+  }();
+  return reinterpret_cast<uintptr_t>(__builtin_frame_address(0)) < limit;
+#else
+  return false;
+#endif
+}
+
+const Object* object_behind(const Tensor& handle) {
+  return is_symbol(handle) ? nullptr : static_cast<const Ref<Object>*>(handle.impl()->data)->get();
+}
+
+// Whether an entry's trace is good for these variables, their kinds and aliases being equal.
+bool fits(const FunctionCore::Entry& e, const ArgumentObjects& objects) {
+  for (size_t i = 0; i < objects.variables.size(); ++i) {
+    const Variable& v = objects.variables[i];
+    if (e.own_variables) {
+      if (e.objects.variables[i].identity() != v.identity()) return false;
+    } else if (std::find(e.captured.begin(), e.captured.end(), object_behind(v.handle())) !=
+               e.captured.end()) {
+      return false;
+    }
+  }
+  return true;
+}
+
+// Variables that are passed are used, as far as tapes and traces around the call can know.
+void hear_variables(const ArgumentObjects& objects, bool own_variables) {
+  const ThreadState& state = thread_state();
+  if (!state.trace && !state.recorders) return;
+  for (const Variable& v : objects.variables) {
+    for (Trace* t = state.trace; t; t = t->part_of_outer ? t->outer() : nullptr) t->note_variable(v);
+    if (own_variables) (void)v.id();  // the trace around depends on them as well
+    watch_variable(v);
+  }
+}
 
 std::string describe_argument(std::span<const uint64_t> words) {
   if (words.empty()) return "nothing";
@@ -121,46 +177,74 @@ FunctionCore::FunctionCore(FunctionOptions options) : options_(std::move(options
   if (options_.name.empty()) options_.name = "function";
 }
 
-const FunctionCore::Entry* FunctionCore::look_up(const TraceKey& key, const TensorList& tensors) const {
+const FunctionCore::Entry* FunctionCore::look_up(const TraceKey& key, const TensorList& tensors,
+                                                 const ArgumentObjects& objects) const {
   const std::lock_guard lock(mutex_);
   for (const auto& e : entries_)
-    if (!e->general && e->key == key) return e.get();
+    if (!e->general && e->key == key && fits(*e, objects)) return e.get();
   std::optional<TraceKey> shapeless;
   for (const auto& e : entries_) {
-    if (!e->general || !admits(e->specs, tensors)) continue;
+    if (!e->general || !admits(e->specs, tensors) || !fits(*e, objects)) continue;
     if (!shapeless) shapeless = without_shapes(key);
     if (without_shapes(e->key) == *shapeless) return e.get();
   }
   return nullptr;
 }
 
-const FunctionCore::Entry& FunctionCore::find(const TraceKey& given, const TensorList& tensors,
-                                              Tracer tracer) {
+// Traces of one function inside each other go on through different arguments, until the code ends them.
+void FunctionCore::check_recursion(const TraceKey& key) const {
+  size_t own = 0;
+  for (const BeingTraced& t : t_being_traced) {
+    if (t.core != this) continue;
+    ++own;
+    if (t.key == key)
+      fail_staged(options_.name,
+                  "the function calls itself while it is traced, with arguments of the same kind: the "
+                  "recursion has no end; pass a C++ number that ends it, or use rw::while_loop");
+  }
+  if (t_being_traced.size() < kMostNestedTraces && !stack_is_low()) return;
+  fail_staged(options_.name, own > 0 ? "the function calls itself while it is traced, " +
+                                           std::to_string(own) + " traces deep; use rw::while_loop"
+                                     : "functions are traced inside each other " +
+                                           std::to_string(t_being_traced.size()) + " deep");
+}
+
+const FunctionCore::Entry& FunctionCore::find(const TraceKey& given, TensorList& tensors,
+                                              const ArgumentObjects& objects, Tracer tracer) {
   std::optional<TraceKey> checked;  // other traces: they have checks in them
   if (checks_numerics()) [[unlikely]]
     checked.emplace(given).add(TraceKey::kNothing, 1);
   const TraceKey& key = checked ? *checked : given;
-  for (const FunctionCore* core : t_being_traced)
-    if (core == this)
-      fail_precondition(
-          options_.name,
-          "the function calls itself while it is traced: a recursion has no graph; use rw::while_loop");
-  if (const Entry* e = last_.load(std::memory_order_acquire); e && !e->general && e->key == key) return *e;
+  const Entry* e = last_.load(std::memory_order_acquire);
+  if (!e || e->general || !(e->key == key) || !fits(*e, objects))
+    e = &find_entry(key, tensors, objects, tracer);
+  if (!objects.variables.empty()) hear_variables(objects, e->own_variables);
+  if (!e->own_variables)
+    for (const Variable& v : objects.variables) tensors.push_back(v.handle());
+  return *e;
+}
+
+const FunctionCore::Entry& FunctionCore::find_entry(const TraceKey& key, const TensorList& tensors,
+                                                    const ArgumentObjects& objects, Tracer tracer) {
   if (options_.input_signature && !admits(*options_.input_signature, tensors)) {
     fail_invalid(options_.name, "the arguments do not fit the input_signature: expected " +
                                     describe(*options_.input_signature) + ", got " +
                                     describe(specs_of(tensors)));
   }
-  if (const Entry* e = look_up(key, tensors)) {
+  if (const Entry* e = look_up(key, tensors, objects)) {
     last_.store(e, std::memory_order_release);
     return *e;
   }
+  check_recursion(key);
   const std::lock_guard tracing(tracing_mutex());
-  if (const Entry* e = look_up(key, tensors)) return *e;  // another thread was faster
-  bool general = false;
-  std::vector<TensorSpec> specs =
-      options_.input_signature ? *options_.input_signature : generalised(key, tensors, &general);
-  return trace(key, std::move(specs), general || options_.input_signature.has_value(), tracer);
+  if (const Entry* e = look_up(key, tensors, objects)) return *e;  // another thread was faster
+  auto entry = std::make_unique<Entry>();
+  entry->specs =
+      options_.input_signature ? *options_.input_signature : generalised(key, tensors, &entry->general);
+  entry->general = entry->general || options_.input_signature.has_value();
+  entry->key = key;
+  entry->objects = objects;
+  return trace(std::move(entry), tracer);
 }
 
 std::vector<TensorSpec> FunctionCore::generalised(const TraceKey& key, const TensorList& tensors,
@@ -177,48 +261,62 @@ std::vector<TensorSpec> FunctionCore::generalised(const TraceKey& key, const Ten
   return specs;
 }
 
-Ref<Trace> FunctionCore::run_tracer(const std::vector<TensorSpec>& specs, bool may_create_variables,
-                                    Tracer tracer, std::any* prototype) const {
+// A trace that turns out to depend on which variables it is given is made again with those themselves. Gives
+// nullptr when that is why it failed.
+Ref<Trace> FunctionCore::run_tracer(Entry& entry, bool may_create_variables, Tracer tracer) const {
   register_control_flow_rules();  // ops inside may become loops
   auto trace = Ref<Trace>::adopt(new Trace(options_.name));
   trace->may_create_variables = may_create_variables;
   const TraceScope scope(*trace);
   std::vector<Tensor> symbols;
-  for (const TensorSpec& s : specs) symbols.push_back(trace->add_argument(s.dtype, s.shape, s.name));
+  for (const TensorSpec& s : entry.specs) symbols.push_back(trace->add_argument(s.dtype, s.shape, s.name));
+  ArgumentObjects inside;
+  for (const Variable& v : entry.objects.variables) {
+    inside.variables.push_back(entry.own_variables ? v : v.as_argument());
+    if (!entry.own_variables) trace->add_argument(inside.variables.back().handle());
+  }
   TensorList results;
   try {
-    *prototype = tracer(symbols, &results);
+    entry.prototype = tracer(symbols, entry.objects, inside, &results);
   } catch (...) {
+    if (trace->knows_its_variables()) {
+      entry.own_variables = true;
+      return {};
+    }
     trace->throw_failure();  // what came of it is not the cause
     throw;
   }
   trace->finish({results.data(), results.size()});
+  entry.own_variables = entry.own_variables || trace->knows_its_variables();
   return trace;
 }
 
-const FunctionCore::Entry& FunctionCore::trace(const TraceKey& key, std::vector<TensorSpec> specs,
-                                               bool general, Tracer tracer) {
-  auto entry = std::make_unique<Entry>();
-  t_being_traced.push_back(this);
+const FunctionCore::Entry& FunctionCore::trace(std::unique_ptr<Entry> entry, Tracer tracer) {
+  t_being_traced.push_back({this, entry->key});
   struct Pop {
     ~Pop() { t_being_traced.pop_back(); }
   } pop;
   const Trace* const outer = thread_state().trace;
-  const bool first = entries_.empty() && (!outer || outer->may_create_variables);
-  Ref<Trace> trace = run_tracer(specs, first, tracer, &entry->prototype);
-  // The first run made variables, later ones find them there: the second run is what all calls do.
-  if (trace->created_variables) trace = run_tracer(specs, false, tracer, &entry->prototype);
-  entry->key = key;
-  entry->general = general;
-  entry->specs = std::move(specs);
+  bool may_create = entries_.empty() && (!outer || outer->may_create_variables);
+  Ref<Trace> trace;
+  for (bool settled = false; !settled;) {
+    const bool own = entry->own_variables;
+    trace = run_tracer(*entry, may_create, tracer);
+    // The first run made variables, later ones find them there: the second run is what all calls do.
+    const bool created = trace && trace->created_variables;
+    settled = !created && entry->own_variables == own;
+    may_create = may_create && !created;
+  }
   entry->concrete = std::make_shared<ConcreteFunction>(trace, options_.memory_budget);
+  for (const Tensor& t : trace->captures())
+    if (t.dtype() == DType::kResource && !is_symbol(t)) entry->captured.push_back(object_behind(t));
   const Entry& made = *entry;
   {
     const std::lock_guard lock(mutex_);
     entries_.push_back(std::move(entry));
   }
   last_.store(&made, std::memory_order_release);
-  if (!warned_ && entries_.size() > kTracesBeforeWarning) warn_of_retracing(key);
+  if (!warned_ && entries_.size() > kTracesBeforeWarning) warn_of_retracing(made.key);
   return made;
 }
 

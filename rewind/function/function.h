@@ -5,7 +5,8 @@
 //   auto step = rw::function([&](rw::Tensor x) { return rw::tanh(rw::matmul(x, w)); });
 //   rw::Tensor y = step(x);
 //
-// A kind is: dtype and shape of tensors, the value of numbers and strings, the identity of objects.
+// A kind is: dtype and shape of tensors, the value of numbers and strings, the identity of objects; of
+// variables dtype, shape, whether they are trained, and which of them are one.
 // Functions are called from any number of threads; each function() has its own traces.
 #pragma once
 
@@ -18,8 +19,11 @@
 #include "rewind/base/function_ref.h"
 #include "rewind/function/concrete_function.h"
 #include "rewind/function/nest.h"
+#include "rewind/function/result.h"
 
 namespace rw {
+
+class Object;
 
 struct FunctionOptions {
   std::string name = {};
@@ -45,22 +49,29 @@ class FunctionCore {
     std::shared_ptr<const ConcreteFunction> concrete;
     std::any prototype;  // the traced result, for its structure
     bool general = false;
+    ArgumentObjects objects;     // of the call that was traced
+    bool own_variables = false;  // the trace is for these very variables, which it uses as it would others
+    std::vector<const Object*> captured;  // resources, which no other variable may be as well
   };
   // Runs the user's function on symbols: gives flat results and the prototype.
-  using Tracer = FunctionRef<std::any(std::span<const Tensor> symbols, TensorList* results)>;
+  using Tracer = FunctionRef<std::any(std::span<const Tensor> symbols, const ArgumentObjects& arguments,
+                                      const ArgumentObjects& inside, TensorList* results)>;
 
   explicit FunctionCore(FunctionOptions options);
-  const Entry& find(const TraceKey& key, const TensorList& tensors, Tracer tracer);
+  // What the call passes on is behind `tensors`: handles of the variables among the arguments.
+  const Entry& find(const TraceKey& key, TensorList& tensors, const ArgumentObjects& objects, Tracer tracer);
 
   const FunctionOptions& options() const { return options_; }
   int tracing_count() const;
   std::string pretty_printed_concrete_signatures() const;
 
  private:
-  const Entry* look_up(const TraceKey& key, const TensorList& tensors) const;
-  const Entry& trace(const TraceKey& key, std::vector<TensorSpec> specs, bool general, Tracer tracer);
-  Ref<Trace> run_tracer(const std::vector<TensorSpec>& specs, bool may_create_variables, Tracer tracer,
-                        std::any* prototype) const;
+  const Entry& find_entry(const TraceKey& key, const TensorList& tensors, const ArgumentObjects& objects,
+                          Tracer tracer);
+  const Entry* look_up(const TraceKey& key, const TensorList& tensors, const ArgumentObjects& objects) const;
+  const Entry& trace(std::unique_ptr<Entry> entry, Tracer tracer);
+  Ref<Trace> run_tracer(Entry& entry, bool may_create_variables, Tracer tracer) const;
+  void check_recursion(const TraceKey& key) const;
   std::vector<TensorSpec> generalised(const TraceKey& key, const TensorList& tensors, bool* general) const;
   void warn_of_retracing(const TraceKey& key);
 
@@ -112,7 +123,8 @@ decltype(auto) as_argument(A&& a) {
 }
 
 template <class R>
-using ResultOrNothing = std::conditional_t<std::is_void_v<R>, std::monostate, std::remove_cvref_t<R>>;
+using ResultOrNothing =
+    ResultOf<std::conditional_t<std::is_void_v<R>, std::monostate, std::remove_cvref_t<R>>>;
 
 }  // namespace detail
 
@@ -126,7 +138,10 @@ class Function {
   decltype(auto) operator()(A&&... args) const {
     using R = std::invoke_result_t<F&, A&...>;
     using Result = detail::ResultOrNothing<R>;
-    if (functions_run_eagerly()) return R(std::invoke(*f_, args...));
+    if (functions_run_eagerly()) {
+      if constexpr (std::is_void_v<R>) return std::invoke(*f_, args...);
+      else return detail::take_result<std::remove_cvref_t<R>>(std::invoke(*f_, args...));
+    }
     TensorList tensors;
     const FunctionCore::Entry& entry = find<A...>(&tensors, args...);
     TensorList results;
@@ -163,10 +178,11 @@ class Function {
   const FunctionCore::Entry& find(TensorList* tensors, std::remove_reference_t<A>&... args) const {
     TraceKey key;
     key.add_types<std::decay_t<A>...>();
-    [[maybe_unused]] NestWriter writer{key, *tensors};  // of a function without arguments
+    ArgumentObjects objects;
+    [[maybe_unused]] NestWriter writer{key, *tensors, &objects};  // of a function without arguments
     (detail::TracedArgument<A>::write(args, writer), ...);
     using R = std::invoke_result_t<F&, std::remove_reference_t<A>&...>;
-    return core_->find(key, *tensors, tracer<detail::ResultOrNothing<R>>(args...));
+    return core_->find(key, *tensors, objects, tracer<detail::ResultOrNothing<R>>(args...));
   }
   template <class... A>
   std::shared_ptr<const ConcreteFunction> concrete_for(A&&... args) const {
@@ -176,8 +192,9 @@ class Function {
 
   template <class Result, class... A>
   auto tracer(A&... args) const {
-    return [&](std::span<const Tensor> symbols, TensorList* results) -> std::any {
-      [[maybe_unused]] NestReader reader{symbols.data()};
+    return [&](std::span<const Tensor> symbols, const ArgumentObjects& arguments,
+               const ArgumentObjects& inside, TensorList* results) -> std::any {
+      [[maybe_unused]] NestReader reader{symbols.data(), &arguments.variables, &inside.variables};
       // Braces fix the order of evaluation.
       std::tuple<decltype(detail::TracedArgument<A&>::read(args, reader))...> traced{
           detail::TracedArgument<A&>::read(args, reader)...};
@@ -188,7 +205,11 @@ class Function {
         std::apply([&](auto&... a) { std::invoke(*f_, a...); }, traced);
         return std::monostate();
       } else {
-        Result result = std::apply([&](auto&... a) -> Result { return std::invoke(*f_, a...); }, traced);
+        Result result = std::apply(
+            [&](auto&... a) -> Result {
+              return detail::take_result<std::remove_cvref_t<R>>(std::invoke(*f_, a...));
+            },
+            traced);
         Nest<Result>::write(result, writer);
         return result;
       }

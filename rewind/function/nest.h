@@ -21,6 +21,7 @@
 #include "rewind/autodiff/gradient.h"
 #include "rewind/base/aggregate.h"
 #include "rewind/base/small_vector.h"
+#include "rewind/tensor/ops/random.h"
 #include "rewind/tensor/tensor_array.h"
 #include "rewind/tensor/variable.h"
 
@@ -66,12 +67,23 @@ class TraceKey {
 
 using TensorList = SmallVector<Tensor, 4>;
 
+// Of the arguments of a function: what travels beside their tensors.
+struct ArgumentObjects {
+  SmallVector<Variable, 2> variables;                      // each once, in the order of its first place
+  SmallVector<std::shared_ptr<const void>, 2> key_owners;  // objects whose addresses are in the key
+};
+
 struct NestWriter {
   TraceKey& key;
   TensorList& tensors;
+  ArgumentObjects* objects =
+      nullptr;  // set for arguments: variables are then known by kind, else by identity
 };
 struct NestReader {
   const Tensor* next;
+  // For arguments: the variables that were written, and what stands in their places.
+  const SmallVector<Variable, 2>* written = nullptr;
+  const SmallVector<Variable, 2>* variables = nullptr;
 };
 
 template <class T>
@@ -101,13 +113,17 @@ struct Nest<Tensor> {
   }
   static Tensor read(const Tensor& like, NestReader& r) { return like.defined() ? *r.next++ : Tensor(); }
 };
+// As TensorFlow knows them: by dtype, shape, whether they are trained, and which of them are one.
 template <>
 struct Nest<Variable> {
-  static void write(const Variable& v, NestWriter& w) {
-    w.key.add(TraceKey::kVariable, 0);
-    w.key.add(reinterpret_cast<uint64_t>(v.id()));
-  }
-  static Variable read(const Variable& like, NestReader&) { return like; }
+  static void write(const Variable& v, NestWriter& w);
+  static Variable read(const Variable& like, NestReader& r);
+};
+// By its stream: another generator, another trace.
+template <>
+struct Nest<random::Generator> {
+  static void write(const random::Generator& g, NestWriter& w);
+  static random::Generator read(const random::Generator& like, NestReader&) { return like; }
 };
 template <>
 struct Nest<Gradient> {
@@ -259,7 +275,10 @@ struct Nest<T*> {
 };
 template <class T>
 struct Nest<std::shared_ptr<T>> {
-  static void write(const std::shared_ptr<T>& s, NestWriter& w) { Nest<const T*>::write(s.get(), w); }
+  static void write(const std::shared_ptr<T>& s, NestWriter& w) {
+    Nest<const T*>::write(s.get(), w);
+    if (w.objects) w.objects->key_owners.push_back(s);
+  }
   static std::shared_ptr<T> read(const std::shared_ptr<T>& like, NestReader&) { return like; }
 };
 

@@ -27,6 +27,12 @@ std::shared_ptr<const VariableSpec> spec_of(const TensorImpl& t) {
   return std::make_shared<VariableSpec>(VariableSpec{cell->dtype, cell->shape});
 }
 
+// What a resource refers to; nullptr for other tensors.
+const Object* referred(const TensorImpl& t) {
+  if (t.dtype != DType::kResource || t.kind != TensorKind::kEager || t.size != 1) return nullptr;
+  return static_cast<const Ref<Object>*>(t.data)->get();
+}
+
 const SymbolImpl& symbol_of(const Tensor& t) { return static_cast<const SymbolImpl&>(*t.impl()); }
 
 }  // namespace
@@ -56,6 +62,22 @@ Tensor Trace::add_argument(DType dtype, const Shape& shape, std::string name) {
   RW_CHECK(captures_.empty());
   ++num_arguments_;
   return symbol(graph_->add_argument(dtype, shape, std::move(name)));
+}
+
+void Trace::add_argument(const Tensor& handle) {
+  const TensorImpl& t = *handle.impl();
+  RW_CHECK(captures_.empty() && referred(t));
+  ++num_arguments_;
+  const ValueId id = graph_->add_argument(t.dtype, t.shape);
+  graph_->value(id).variable = spec_of(t);
+  known_.emplace(&t, id);
+  by_object_.emplace(referred(t), id);
+  argument_handles_.insert(&t);
+  kept_.push_back(handle);
+}
+
+void Trace::note_identity(const Tensor& handle) {
+  knows_its_variables_ = knows_its_variables_ || argument_handles_.contains(handle.impl());
 }
 
 Tensor Trace::symbol(ValueId id) {
@@ -92,6 +114,16 @@ ValueId Trace::value_of(const Tensor& tensor) {
     if (!around || !s.trace->open()) fail_stale_symbol(t);
   }
   if (const auto it = known_.find(&t); it != known_.end()) return it->second;
+  const Object* object = referred(t);
+  if (const auto it = by_object_.find(object); object && it != by_object_.end()) {
+    // A function that reaches its argument by another way too would be another graph for other arguments.
+    for (Trace* o = this; o; o = o->outer_) {
+      const auto at = o->by_object_.find(object);
+      if (at != o->by_object_.end() && o->graph_->value(at->second).index < int32_t(o->num_arguments_))
+        o->knows_its_variables_ = true;
+    }
+    return it->second;
+  }
   const bool constant = copied_as_constant(t) && !followed_outside(tensor);
   ValueId id;
   if (constant) {
@@ -106,6 +138,7 @@ ValueId Trace::value_of(const Tensor& tensor) {
     if (t.kind == TensorKind::kSymbol)
       graph_->value(id).known = symbol_of(tensor).trace->graph().value(symbol_of(tensor).value).known;
     captures_.push_back(tensor);
+    if (object) by_object_.emplace(object, id);
   }
   known_.emplace(&t, id);
   kept_.push_back(tensor);
@@ -151,11 +184,16 @@ void Trace::finish(std::span<const Tensor> results) {
   for (const Tensor& t : results) graph_->outputs.push_back(value_of(t));
   open_ = false;
   known_.clear();
+  by_object_.clear();
+  argument_handles_.clear();
   kept_.clear();
 }
 
 void Trace::note_variable(const Variable& variable) {
-  if (variable_index_.emplace(variable.id(), variables_.size()).second) variables_.push_back(variable);
+  for (const Trace* t = this; t; t = t->outer_)
+    if (t->argument_handles_.contains(variable.handle().impl())) return;
+  if (variable_index_.emplace(variable.identity().get(), variables_.size()).second)
+    variables_.push_back(variable);
 }
 
 CallSiteRef Trace::site_here() { return site_ ? site_ : sites_.here(stack_end_); }

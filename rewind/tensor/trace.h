@@ -8,11 +8,13 @@
 #include <map>
 #include <memory>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "rewind/base/call_site.h"
 #include "rewind/graph/equal.h"
 #include "rewind/graph/extend.h"
+#include "rewind/op/object.h"
 #include "rewind/tensor/apply.h"
 #include "rewind/tensor/tensor_impl.h"
 #include "rewind/tensor/thread_state.h"
@@ -33,6 +35,12 @@ class Trace : public RefCounted {
 
   // Arguments come first: none may be added once something was captured.
   Tensor add_argument(DType dtype, const Shape& shape, std::string name = {});
+  // An argument that a variable's handle tensor stands for: see Variable::as_argument.
+  void add_argument(const Tensor& handle);
+  // Somebody asked which variable stands behind the handle. If it is an argument's, the graph may depend on
+  // it.
+  void note_identity(const Tensor& handle);
+  bool knows_its_variables() const { return knows_its_variables_; }
   // The value that a tensor has in this graph: captures it if it is from outside.
   ValueId value_of(const Tensor& tensor);
   // The value that it has here already; -1: none.
@@ -106,6 +114,10 @@ class Trace : public RefCounted {
   std::vector<size_t> marks_;
   std::unordered_map<const TensorImpl*, ValueId> known_;  // captures and constants by tensor
   std::vector<Tensor> kept_;                              // keeps the keys of known_ alive
+  // Resources by what they refer to: one value each, however many tensors do.
+  std::unordered_map<const Object*, ValueId> by_object_;
+  std::unordered_set<const TensorImpl*> argument_handles_;
+  bool knows_its_variables_ = false;
   std::vector<Variable> variables_;
   std::unordered_map<const void*, size_t> variable_index_;
 };

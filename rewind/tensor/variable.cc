@@ -20,6 +20,7 @@ struct Variable::State {
   DType dtype;
   Shape shape;
   bool trainable;
+  std::shared_ptr<const State> original = nullptr;  // of an argument: the variable that was passed
 };
 
 const Variable::State& Variable::state() const {
@@ -61,6 +62,27 @@ DType Variable::dtype() const { return state().dtype; }
 const Shape& Variable::shape() const { return state().shape; }
 bool Variable::trainable() const { return state().trainable; }
 const Tensor& Variable::handle() const { return state().handle; }
+
+const void* Variable::id() const {
+  const State* s = state_.get();
+  for (; s && s->original; s = s->original.get())
+    for (Trace* t = thread_state().trace; t; t = t->outer()) t->note_identity(s->handle);
+  return s;
+}
+
+Variable Variable::as_argument() const {
+  const State& s = state();
+  Variable v;
+  v.state_ = std::make_shared<State>(
+      State{make_tensor(Value(*s.handle.impl())), s.name, s.dtype, s.shape, s.trainable, state_});
+  return v;
+}
+
+const std::shared_ptr<const void> Variable::identity() const {
+  std::shared_ptr<const State> s = state_;
+  while (s && s->original) s = s->original;
+  return s;
+}
 
 // Traces keep a list of the variables they use.
 static void note_in_traces(const Variable& v) {

@@ -62,8 +62,16 @@ class Variable {
   }
   std::string repr() const;  // "<tf.Variable 'w:0' shape=(2,) dtype=float32, numpy=...>"
 
-  friend bool same_variable(const Variable& a, const Variable& b) { return a.state_ == b.state_; }
-  const void* id() const { return state_.get(); }
+  friend bool same_variable(const Variable& a, const Variable& b) { return a.id() == b.id(); }
+  // The same for all handles of one variable. A trace in which this is asked of an argument is one for that
+  // variable.
+  const void* id() const;
+
+  // For functions. The variable as an argument of a trace: behind a handle tensor of its own, which the trace
+  // takes for the argument; used anywhere else it is the variable itself.
+  Variable as_argument() const;
+  // id() without a word to the trace, and an object that keeps the variable alive.
+  const std::shared_ptr<const void> identity() const;
 
  private:
   struct State;
