@@ -66,6 +66,9 @@ staged::Type<S> for_each_while(const data::Iterator<T>& iterator, const S& initi
     }
     return state;
   }
+  // Elements of unknown shapes make such states of them.
+  WhileLoopOptions relaxed = options;
+  relaxed.relax_shapes = options.shape_invariants.empty();
   const data::Specs& specs = iterator.node().specs();
   const bool known = data::fully_known(specs);
   return while_loop(
@@ -82,7 +85,7 @@ staged::Type<S> for_each_while(const data::Iterator<T>& iterator, const S& initi
         // A branch is compiled for the sizes that come, one by one.
         return rw::cond(there, [&] { return step(s, element); }, [&] { return s; });
       },
-      initial_state, options);
+      initial_state, relaxed);
 }
 template <class T, class S, class Cond, class Body>
 staged::Type<S> for_each_while(const data::DatasetOf<T>& dataset, const S& initial_state, Cond&& cond,

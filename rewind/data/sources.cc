@@ -3,6 +3,7 @@
 #include "rewind/data/nodes.h"
 #include "rewind/data/position.h"
 #include "rewind/tensor/tensor_impl.h"
+#include "rewind/tensor/trace.h"
 
 namespace rw::data {
 namespace {
@@ -178,6 +179,7 @@ class GeneratorNode final : public Node {
  protected:
   Specs find_specs() const override {
     if (known_) return *known_;
+    const OutsideTraces outside;
     Element first;
     Specs specs;
     if (start_()(&first))

@@ -37,7 +37,19 @@ std::vector<Shape> shapes_of(const TensorList& initial, const std::vector<Shape>
   return shapes;
 }
 
-void check_results(const LoopState& initial, const BodyResult& results, const std::vector<Shape>& shapes) {
+// What is true of both.
+Shape common(const Shape& a, const Shape& b) {
+  if (!a.has_rank() || !b.has_rank() || a.rank() != b.rank()) return Shape::unknown_rank();
+  Shape out = a;
+  for (int k = 0; k < a.rank(); ++k)
+    if (a[k] != b[k]) out.set(k, Shape::kUnknown);
+  return out;
+}
+
+// With `relax`, shapes that do not hold are replaced by what does. Gives whether all held.
+bool check_results(const LoopState& initial, const BodyResult& results, bool relax,
+                   std::vector<Shape>& shapes) {
+  bool held = true;
   const std::string before = structure_text(initial.key);
   const std::string after = structure_text(results.key);
   if (before != after)
@@ -50,13 +62,17 @@ void check_results(const LoopState& initial, const BodyResult& results, const st
       fail_invalid("while_loop", variable_name(i) + " enters the loop as " + std::string(name_of(dtype)) +
                                      " and is " + std::string(name_of(t.dtype())) +
                                      " after one iteration; rw::cast converts");
-    if (!says_less(shapes[i], t.shape()))
+    if (says_less(shapes[i], t.shape())) continue;
+    if (!relax)
       fail_invalid("while_loop",
                    variable_name(i) + " enters the loop with shape " + shapes[i].to_string() +
                        " and has shape " + t.shape().to_string() +
                        " after one iteration; give shape_invariants with a shape that says less, "
                        "such as unknown sizes, if it may change");
+    shapes[i] = common(shapes[i], t.shape());
+    held = false;
   }
+  return held;
 }
 
 // The arguments of a condition or a body: a counter where the iterations are limited, and the loop variables.
@@ -89,32 +105,50 @@ int64_t iteration_limit(const Tensor& maximum_iterations) {
   return std::max<int64_t>(0, wide.item<int64_t>());
 }
 
+namespace {
+
+Ref<Trace> trace_cond(LoopCond cond, const LoopState& initial, const std::vector<Shape>& shapes,
+                      const Tensor& limit) {
+  const bool counted = limit.defined();
+  Ref<Trace> trace = new_body("while_cond");
+  const TraceScope scope(*trace);
+  const std::vector<Tensor> all = add_arguments(*trace, initial, shapes, counted);
+  Tensor more = as_predicate(cond(std::span(all).subspan(counted)));
+  if (counted) more = logical_and(all[0] < limit, reshape(cast(more, DType::kBool), {}));
+  trace->finish({&more, 1});
+  return trace;
+}
+
+// nullptr when the shapes did not hold and were relaxed.
+Ref<Trace> trace_body(LoopBody body, const LoopState& initial, bool relax, bool counted,
+                      std::vector<Shape>& shapes) {
+  Ref<Trace> trace = new_body("while_body");
+  const TraceScope scope(*trace);
+  const std::vector<Tensor> all = add_arguments(*trace, initial, shapes, counted);
+  BodyResult results;
+  NestWriter writer = results.writer();
+  body(std::span(all).subspan(counted), writer);
+  if (!check_results(initial, results, relax, shapes)) return {};
+  std::vector<Tensor> next;
+  if (counted) next.push_back(all[0] + 1);
+  next.insert(next.end(), results.tensors.begin(), results.tensors.end());
+  trace->finish(next);
+  return trace;
+}
+
+}  // namespace
+
 TensorList stage_while(LoopCond cond, LoopBody body, const LoopState& initial,
                        const WhileLoopOptions& options) {
   const bool counted = options.maximum_iterations.defined();
   const Tensor limit = counted ? cast(options.maximum_iterations, DType::kInt32) : Tensor();
   if (counted && limit.rank() != 0)
     fail_invalid("while_loop", "maximum_iterations must be a scalar: got shape " + limit.shape().to_string());
-  const std::vector<Shape> shapes = shapes_of(initial.tensors, options.shape_invariants);
-  const std::vector<Ref<Trace>> traces{new_body("while_cond"), new_body("while_body")};
-  {
-    const TraceScope scope(*traces[0]);
-    const std::vector<Tensor> all = add_arguments(*traces[0], initial, shapes, counted);
-    Tensor more = as_predicate(cond(std::span(all).subspan(counted)));
-    if (counted) more = logical_and(all[0] < limit, reshape(cast(more, DType::kBool), {}));
-    traces[0]->finish({&more, 1});
-  }
-  {
-    const TraceScope scope(*traces[1]);
-    const std::vector<Tensor> all = add_arguments(*traces[1], initial, shapes, counted);
-    BodyResult results;
-    NestWriter writer = results.writer();
-    body(std::span(all).subspan(counted), writer);
-    check_results(initial, results, shapes);
-    std::vector<Tensor> next;
-    if (counted) next.push_back(all[0] + 1);
-    next.insert(next.end(), results.tensors.begin(), results.tensors.end());
-    traces[1]->finish(next);
+  std::vector<Shape> shapes = shapes_of(initial.tensors, options.shape_invariants);
+  std::vector<Ref<Trace>> traces(2);
+  while (!traces[1]) {
+    traces[0] = trace_cond(cond, initial, shapes, limit);
+    traces[1] = trace_body(body, initial, options.relax_shapes, counted, shapes);
   }
   const std::vector<Tensor> captures = share_captures(traces);
   // What comes from outside stays the same: the body hands it on.

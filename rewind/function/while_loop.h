@@ -20,6 +20,8 @@ struct WhileLoopOptions {
   std::vector<Shape> shape_invariants = {};  // one per tensor among the loop variables, in order; what stays
                                              // true of its shape when it changes from step to step
   int parallel_iterations = 10;              // accepted for graphs that leave; loops run step by step
+  // In a trace: a variable whose shape changes takes one that says less, and the body is traced once more.
+  bool relax_shapes = false;
 };
 
 namespace detail {
