@@ -40,7 +40,7 @@ Graph checkpoint_all_loops(Graph g) { return checkpoint_loops(std::move(g), true
 constexpr Pass kPasses[] = {
     {"checkpoint_loops", checkpoint_wished_loops, checkpoint_all_loops},
     {"redraw", redraw_regions, redraw_all},
-    {"fold_constants", fold_constants},
+    {"fold_constants", fold_constants, fold_small_constants},
     {"simplify", simplify},
     {"shape_matmuls", shape_matmuls},
     {"simplify", simplify},

@@ -27,6 +27,12 @@ std::shared_ptr<const VariableSpec> spec_of(const TensorImpl& t) {
   return std::make_shared<VariableSpec>(VariableSpec{cell->dtype, cell->shape});
 }
 
+// Whether every run of the trace will find these very elements.
+bool is_fixed(const TensorImpl& t) {
+  return t.kind == TensorKind::kEager && !is_host_only(t.dtype) && !t.movable() &&
+         !t.storage->buffer.foreign();
+}
+
 // What a resource refers to; nullptr for other tensors.
 const Object* referred(const TensorImpl& t) {
   if (t.dtype != DType::kResource || t.kind != TensorKind::kEager || t.size != 1) return nullptr;
@@ -135,6 +141,7 @@ ValueId Trace::value_of(const Tensor& tensor) {
         t.kind == TensorKind::kSymbol
             ? symbol_of(tensor).trace->graph().value(symbol_of(tensor).value).variable
             : spec_of(t);
+    if (is_fixed(t)) graph_->value(id).known = as_constant(t);
     if (t.kind == TensorKind::kSymbol)
       graph_->value(id).known = symbol_of(tensor).trace->graph().value(symbol_of(tensor).value).known;
     captures_.push_back(tensor);

@@ -27,7 +27,7 @@ bool something_folds(const Graph& g) {
 
 }  // namespace
 
-Graph fold_constants(Graph from) {
+Graph fold_small_constants(Graph from) {
   if (!something_folds(from)) return from;
   return rewrite_away(from, [&](NodeId id, GraphCopy& copy, Graph& to) {
     const Node& n = from.node(id);
@@ -65,5 +65,7 @@ Graph fold_constants(Graph from) {
     }
   });
 }
+
+Graph fold_constants(Graph graph) { return fold_large_constants(fold_small_constants(std::move(graph))); }
 
 }  // namespace rw

@@ -36,7 +36,10 @@ Graph redraw(Graph graph, std::span<size_t> marks = {}, bool all = false);
 // Loops with their derivatives keep some of their states, and compute the rest again; all of them, or those
 // whose body the user wants recomputed.
 Graph checkpoint_loops(Graph graph, bool all);
-// Small values that are known become constants.
+// Values that are known become constants. The small ones; the large ones whose making takes longer than their
+// reading, as far as bytes and work are bounded; both. Under a budget the large ones stay what they are.
+Graph fold_small_constants(Graph graph);
+Graph fold_large_constants(Graph graph);
 Graph fold_constants(Graph graph);
 // Of nodes that compute the same, one.
 Graph share_subexpressions(Graph graph);
