@@ -1,7 +1,7 @@
 # find_package(Rewind) for other projects.
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
-install(TARGETS rewind EXPORT RewindTargets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+install(TARGETS rewind EXPORT RewindTargets DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/rewind DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h")
 install(EXPORT RewindTargets NAMESPACE Rewind:: DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/Rewind)
 configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/RewindConfig.cmake.in

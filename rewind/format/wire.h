@@ -104,7 +104,7 @@ class WireWriter {
   protozero::pbf_writer& out_;
 };
 
-class WireReader {
+class [[gnu::visibility("hidden")]] WireReader {  // protozero stays inside the library
  public:
   explicit WireReader(std::string_view bytes) : begin_(bytes.data()), at_(bytes.data()) {}
 

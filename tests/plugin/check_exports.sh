@@ -1,0 +1,19 @@
+#!/usr/bin/env bash
+# Fails if a library shows symbols of what Rewind uses inside.   check_exports.sh [--none-of-rewind] LIBRARY...
+# With --none-of-rewind the compiled functions of Rewind itself must not be seen either (inline ones of its headers are
+# the user's to hide).
+set -euo pipefail
+forbidden='llvm::|protozero::|dnnl::| LLVM[A-Z]'
+if [ "$1" = --none-of-rewind ]; then
+  forbidden+='| [TDBR] rw::'
+  shift
+fi
+status=0
+for library in "$@"; do
+  shown=$(nm -DC --defined-only "$library" | grep -E "$forbidden" || true)
+  [ -z "$shown" ] && continue
+  echo "$library shows $(wc -l <<<"$shown") symbols that belong inside:"
+  head -20 <<<"$shown"
+  status=1
+done
+exit $status
