@@ -1,6 +1,12 @@
 // The whole library.
 #pragma once
 
+// Macros of these names, as windows.h has them, are put aside until the end.
+#pragma push_macro("min")
+#pragma push_macro("max")
+#undef min
+#undef max
+
 #include "rewind/autodiff/batching.h"
 #include "rewind/autodiff/custom_gradient.h"
 #include "rewind/autodiff/forward_accumulator.h"
@@ -39,3 +45,6 @@
 #include "rewind/tensor/tensor.h"
 #include "rewind/tensor/tensor_array.h"
 #include "rewind/tensor/variable.h"
+
+#pragma pop_macro("max")
+#pragma pop_macro("min")

@@ -7,6 +7,7 @@
 #include <mutex>
 #include <typeinfo>
 
+#include "rewind/base/dynamic_type.h"
 #include "rewind/base/error_note.h"
 #include "rewind/base/symbolise.h"
 
@@ -126,7 +127,8 @@ bool with_code(ErrorCode code, const F& f) {
 
 // Not of a class of the user's, which carries what is its own.
 bool is_plain(const Error& error) {
-  return with_code(error.code(), [&]<ErrorCode kCode>() { return typeid(error) == typeid(ErrorOf<kCode>); });
+  return with_code(error.code(),
+                   [&]<ErrorCode kCode>() { return same_class<Error>(error, ErrorOf<kCode>("")); });
 }
 
 }  // namespace
@@ -157,14 +159,14 @@ std::string CallSite::describe() const { return symbolise(frames_); }
 
 void throw_with_places(const Error& error, std::vector<ErrorPlace> places) {
   std::erase_if(places, [](const ErrorPlace& p) { return !p.site; });
-  if (places.empty() || dynamic_cast<const HasPlaces*>(&error)) throw;  // NOLINT: the caller's exception
+  if (places.empty() || dynamic_cast_to<const HasPlaces*>(&error)) throw;  // NOLINT: the caller's exception
   throw_as(error.code(), error.what(), places);
 }
 
 void throw_with_note(const Error& error, const std::string& note,
                      std::initializer_list<std::string_view> said) {
   const std::string message = message_of(error);
-  const auto* placed = dynamic_cast<const HasPlaces*>(&error);
+  const auto* placed = dynamic_cast_to<const HasPlaces*>(&error);
   if (!placed && !is_plain(error)) throw;  // NOLINT: the caller's exception
   for (const std::string_view text : said)
     if (message.find(text) != std::string::npos) throw;  // NOLINT

@@ -16,6 +16,7 @@
 #include "rewind/compiler/passes/passes.h"
 #include "rewind/device/memory_budget.h"
 #include "rewind/graph/dot.h"
+#include "rewind/graph/verify_passes.h"
 
 namespace rw {
 namespace {
@@ -122,9 +123,7 @@ Optimised optimise(const Graph& traced, std::span<const Shape> arguments, int64_
     *graph = run();
     const double ms = ms_since(start);
     if (dump) dump.write(name, graph->to_string(), ms, graph);
-#ifndef NDEBUG
-    verify(*graph);
-#endif
+    if (verifies_passes()) verify(*graph);
   };
   const bool planned = report || budget > 0;
   const bool shapes = needs_shapes(traced, arguments);
@@ -172,9 +171,7 @@ Optimised optimise(const Graph& traced, std::span<const Shape> arguments, int64_
   std::shared_ptr<const MemoryReport> memory = keep_budget(&graph, budget);
   give_back_host_memory();  // of the search, before the arena is there
   if (dump) dump.write("memory", memory->to_string() + graph.to_string(), ms_since(start), &graph);
-#ifndef NDEBUG
-  verify(graph);
-#endif
+  if (verifies_passes()) verify(graph);
   return {std::move(graph), std::move(memory)};
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "rewind/base/dynamic_type.h"
 #include "rewind/base/error.h"
 #include "rewind/device/parallel.h"
 #include "rewind/tensor/tensor_impl.h"
@@ -119,7 +120,7 @@ Tensor handle_of(const Ref<Node>& node) {
 
 Ref<Node> node_of(const Tensor& handle) {
   if (handle.defined() && handle.dtype() == DType::kVariant && !is_symbol(handle) && handle.size() == 1)
-    if (auto* node = dynamic_cast<Node*>(static_cast<const Ref<Object>*>(value_of(handle).data)->get()))
+    if (auto* node = dynamic_cast_to<Node*>(static_cast<const Ref<Object>*>(value_of(handle).data)->get()))
       return Ref<Node>(node);
   fail_invalid("Dataset", "the variant must be a dataset");
 }

@@ -1,7 +1,9 @@
+#include <atomic>
 #include <unordered_set>
 
 #include "rewind/base/error.h"
 #include "rewind/graph/graph.h"
+#include "rewind/graph/verify_passes.h"
 
 namespace rw {
 namespace {
@@ -42,9 +44,23 @@ void verify(const Graph& g, Seen& seen) {
       fail_internal(__FILE__, __LINE__, ("graph " + g.name + ": its outputs exist").c_str());
 }
 
+#ifdef NDEBUG
+constexpr bool kByDefault = false;
+#else
+constexpr bool kByDefault = true;
+#endif
+constinit std::atomic<bool> g_verifies{kByDefault};
+constinit std::atomic<int64_t> g_verified{0};
+
 }  // namespace
 
+bool verifies_passes() { return g_verifies.load(std::memory_order_relaxed); }
+void set_verify_passes(bool on) { g_verifies.store(on, std::memory_order_relaxed); }
+bool verifies_passes_by_default() { return kByDefault; }
+int64_t num_verified_graphs() { return g_verified.load(std::memory_order_relaxed); }
+
 void verify(const Graph& g) {
+  g_verified.fetch_add(1, std::memory_order_relaxed);
   Seen seen;
   verify(g, seen);
 }

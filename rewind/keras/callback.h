@@ -10,6 +10,7 @@
 #include <memory>
 #include <vector>
 
+#include "rewind/base/dynamic_type.h"
 #include "rewind/keras/logs.h"
 #include "rewind/keras/metric.h"
 #include "rewind/keras/optimizer.h"
@@ -103,7 +104,7 @@ class CallbackList : public Callback {
   template <class C>
   std::shared_ptr<C> find() const {
     for (const CallbackRef& c : callbacks_)
-      if (auto found = std::dynamic_pointer_cast<C>(c.shared())) return found;
+      if (auto* found = dynamic_cast_to<C*>(&*c)) return std::shared_ptr<C>(c.shared(), found);
     return nullptr;
   }
 

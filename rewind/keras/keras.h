@@ -1,6 +1,12 @@
 // Keras-style layers, models and training.
 #pragma once
 
+// Macros of these names, as windows.h has them, are put aside until the end.
+#pragma push_macro("min")
+#pragma push_macro("max")
+#undef min
+#undef max
+
 #include "rewind/keras/callbacks.h"
 #include "rewind/keras/layers.h"
 #include "rewind/keras/loss_scale_optimizer.h"
@@ -11,3 +17,6 @@
 #include "rewind/keras/plot_history.h"
 #include "rewind/keras/progress_bar.h"
 #include "rewind/keras/sequential.h"
+
+#pragma pop_macro("max")
+#pragma pop_macro("min")

@@ -4,6 +4,7 @@
 #include <set>
 #include <typeinfo>
 
+#include "rewind/base/dynamic_type.h"
 #include "rewind/base/error.h"
 #include "rewind/keras/call_context.h"
 #include "rewind/keras/layer_state.h"
@@ -57,7 +58,10 @@ Layer& Layer::operator=(const Layer& other) {
 Layer::~Layer() { forget_object(*state_, this); }
 
 std::string Layer::class_name() const {
-  if (state_->class_name.empty()) state_->class_name = class_name_of(typeid(*this));
+  if (state_->class_name.empty()) {
+    const std::type_info* type = dynamic_type(*this);
+    state_->class_name = type ? class_name_of(*type) : "Layer";
+  }
   return state_->class_name;
 }
 
@@ -221,7 +225,7 @@ void Layer::find_children() const {
   auto add = [&](auto& self, const std::vector<TrackedChild>& members) -> void {
     for (const TrackedChild& member : members) {
       if (!member.module) continue;
-      if (const auto* layer = dynamic_cast<const Layer*>(member.module)) {
+      if (const auto* layer = member.module->as_layer()) {
         if (layer->state_ == state_) continue;
         layer->name();
         layer->find_children();

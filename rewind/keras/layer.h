@@ -19,6 +19,7 @@
 #include <string>
 #include <vector>
 
+#include "rewind/base/dynamic_type.h"
 #include "rewind/keras/constraints.h"
 #include "rewind/keras/dtype_policy.h"
 #include "rewind/keras/initializers.h"
@@ -32,6 +33,7 @@ namespace rw::keras {
 
 class KerasTensor;
 class LayerRef;
+class Model;
 struct LayerState;
 
 struct CallArgs {
@@ -136,6 +138,9 @@ class Layer : public Module {
   const std::shared_ptr<LayerState>& layer_state() const { return state_; }
   // A copy on the heap, of the same class; null where the class does not say how (see LayerOf).
   virtual std::shared_ptr<Layer> clone() const { return nullptr; }
+  const Layer* as_layer() const override { return this; }
+  // The model that this is, or nullptr.
+  virtual const Model* as_model() const { return nullptr; }
   void visit_members(ChildCollector& collector) override;
   // Tells the state of layers inside that are known now.
   void find_children() const;
@@ -169,13 +174,14 @@ class LayerOf : public Base {
  public:
   std::shared_ptr<Layer> clone() const override {
     // A class derived from D is more than D.
-    if (typeid(*this) != typeid(D)) return nullptr;
-    return std::shared_ptr<Layer>(static_cast<Layer*>(new D(static_cast<const D&>(*this))));
+    const Layer& mine = *this;
+    std::shared_ptr<Layer> copy(static_cast<Layer*>(new D(static_cast<const D&>(*this))));
+    return same_class(mine, *copy) ? copy : nullptr;
   }
 
  private:
   friend D;
-  explicit LayerOf(const LayerOptions& options = {}) : Base(class_name_of(typeid(D)), options) {}
+  explicit LayerOf(const LayerOptions& options = {}) : Base(class_name_in(class_signature<D>()), options) {}
   LayerOf(std::string class_name, const LayerOptions& options) : Base(std::move(class_name), options) {}
 };
 

@@ -13,12 +13,19 @@ namespace {
 bool upper(char c) { return std::isupper(static_cast<unsigned char>(c)) != 0; }
 bool lower(char c) { return std::islower(static_cast<unsigned char>(c)) != 0; }
 
+// Without template arguments and what it lies in.
+std::string last_name(std::string_view name) {
+  name = name.substr(0, name.find('<'));
+  if (const size_t colon = name.rfind("::"); colon != std::string_view::npos) name.remove_prefix(colon + 2);
+  return std::string(name);
+}
+
 struct Counters {
   std::mutex mutex;
   std::map<std::string, int> given;
 };
 Counters& counters() {
-  static Counters c;
+  static auto& c = *new Counters;
   return c;
 }
 
@@ -29,9 +36,12 @@ std::string class_name_of(const std::type_info& type) {
   char* text = abi::__cxa_demangle(type.name(), nullptr, nullptr, &status);
   std::string name = status == 0 ? text : type.name();
   std::free(text);
-  if (const size_t angle = name.find('<'); angle != std::string::npos) name.resize(angle);
-  if (const size_t colon = name.rfind("::"); colon != std::string::npos) name = name.substr(colon + 2);
-  return name;
+  return last_name(name);
+}
+
+std::string class_name_in(std::string_view signature) {
+  const size_t begin = signature.find("D = ") + 4;
+  return last_name(signature.substr(begin, signature.rfind(']') - begin));
 }
 
 // A capital begins a word if a small letter stands in front of it or behind it.

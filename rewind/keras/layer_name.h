@@ -2,12 +2,19 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <typeinfo>
 
 namespace rw::keras {
 
 // "rw::keras::Conv2D" -> "Conv2D".
 std::string class_name_of(const std::type_info& type);
+// The same from class_signature<D>(), for classes without type information.
+std::string class_name_in(std::string_view signature);
+template <class D>
+const char* class_signature() {
+  return __PRETTY_FUNCTION__;  // "... [with D = rw::keras::Conv2D]"
+}
 // Keras' rule: "Conv2D" -> "conv2d", "PReLU" -> "p_re_lu", "SimpleRNN" -> "simple_rnn".
 std::string to_snake_case(const std::string& class_name);
 // The next name of this class that was not given yet.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "rewind/base/dynamic_type.h"
 #include "rewind/base/error.h"
 #include "rewind/keras/call_context.h"
 #include "rewind/keras/functional_graph.h"
@@ -42,7 +43,8 @@ Model::Model(const KerasTensors& inputs, const KerasTensors& outputs, const Laye
 }
 
 std::shared_ptr<Layer> Model::clone() const {
-  return typeid(*this) == typeid(Model) ? std::make_shared<Model>(*this) : nullptr;
+  const std::type_info* type = dynamic_type(*this);
+  return type && *type == typeid(Model) ? std::make_shared<Model>(*this) : nullptr;
 }
 
 std::vector<Tensor> Model::call_many(const std::vector<Tensor>& inputs, const CallArgs& args) {
@@ -68,7 +70,7 @@ std::vector<LayerRef> Model::layers() const {
   std::vector<LayerRef> list;
   if (const FunctionalGraph* g = graph()) {
     for (const LayerRef& l : g->operations())
-      if (!dynamic_cast<const Operation*>(&*l)) list.push_back(l);
+      if (!dynamic_cast_to<const Operation*>(&*l)) list.push_back(l);
     return list;
   }
   find_children();

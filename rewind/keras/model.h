@@ -56,6 +56,7 @@ class Model : public Layer {
   bool supports_masking() const override { return true; }
   Tensor compute_mask(const std::vector<Tensor>& inputs, const std::vector<Tensor>& masks) override;
   std::shared_ptr<Layer> clone() const override;
+  const Model* as_model() const override { return this; }
 
   // The layers of the model, from inputs to outputs; of a subclass, its members.
   virtual std::vector<LayerRef> layers() const;

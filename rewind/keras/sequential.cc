@@ -1,5 +1,6 @@
 #include "rewind/keras/sequential.h"
 
+#include "rewind/base/dynamic_type.h"
 #include "rewind/base/error.h"
 #include "rewind/keras/call_context.h"
 #include "rewind/keras/functional_graph.h"
@@ -21,7 +22,7 @@ Sequential::Sequential(std::initializer_list<LayerRef> layers, const LayerOption
 Sequential::Sequential(const std::vector<LayerRef>& layers, const LayerOptions& options)
     : LayerOf(options), chain_(std::make_shared<Chain>()) {
   for (const LayerRef& l : layers) {
-    if (dynamic_cast<const InputLayer*>(&*l) && chain_->layers.empty()) chain_->input = l;
+    if (dynamic_cast_to<const InputLayer*>(&*l) && chain_->layers.empty()) chain_->input = l;
     else chain_->layers.push_back(l);
   }
   rebuild();
@@ -51,7 +52,7 @@ void Sequential::rebuild() {
 }
 
 void Sequential::add(const LayerRef& layer) {
-  if (dynamic_cast<const InputLayer*>(&*layer)) {
+  if (dynamic_cast_to<const InputLayer*>(&*layer)) {
     if (chain_->input.defined() || !chain_->layers.empty())
       fail_invalid(name(), "an Input can only be the first layer of a Sequential model");
     chain_->input = layer;

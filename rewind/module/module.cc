@@ -9,6 +9,8 @@
 #include <set>
 #include <typeinfo>
 
+#include "rewind/base/dynamic_type.h"
+
 namespace rw {
 namespace {
 
@@ -70,7 +72,10 @@ Module::Identity::Identity() {
 Module::Module(std::string name) : name_(std::move(name)) {}
 
 const std::string& Module::name() const {
-  if (name_.empty()) name_ = snake_case(typeid(*this).name());
+  if (name_.empty()) {
+    const std::type_info* type = dynamic_type(*this);
+    name_ = type ? snake_case(type->name()) : "module";
+  }
   return name_;
 }
 

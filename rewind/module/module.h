@@ -26,6 +26,9 @@
 namespace rw {
 
 class Module;
+namespace keras {
+class Layer;
+}
 
 // One tracked leaf: a variable or a module, with the path of members that leads to it ("layers/0").
 struct TrackedChild {
@@ -94,6 +97,9 @@ class Module {
   std::vector<Module*> submodules() const;  // without this one
   // Members in the order of their names, as RW_TRACK lists them.
   std::vector<TrackedChild> children() const;
+
+  // The layer that this is, or nullptr.
+  virtual const keras::Layer* as_layer() const { return nullptr; }
 
   virtual void visit_members(ChildCollector& collector) { (void)collector; }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "rewind/base/dynamic_type.h"
 #include "rewind/base/error.h"
 #include "rewind/runtime/evaluate.h"
 
@@ -65,7 +66,7 @@ void run_back_while(const Op& op, const Attrs& attrs, Inputs in, ValueList& outp
   const auto advance = attr_as<BodyRef>(op, attrs, "advance");
   const auto body = attr_as<BodyRef>(op, attrs, "body");
   const auto num_fixed = size_t(attr_as<int64_t>(op, attrs, "num_fixed"));
-  auto* states = dynamic_cast<LoopStates*>(static_cast<Ref<Object>*>(in[0]->data)->get());
+  auto* states = dynamic_cast_to<LoopStates*>(static_cast<Ref<Object>*>(in[0]->data)->get());
   RW_CHECK(states != nullptr);
   const Inputs fixed = in.subspan(1, num_fixed);
   outputs.clear();

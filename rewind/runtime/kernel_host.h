@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <mutex>
 
+#include "rewind/base/dynamic_type.h"
 #include "rewind/base/error.h"
 #include "rewind/kernel/kernel.h"
 #include "rewind/runtime/variable_cell.h"
@@ -18,7 +19,7 @@ class VariableLocks {
     SmallVector<VariableCell*, 4> cells;
     for (const View& v : inputs) {
       if (v.dtype != DType::kResource || v.size != 1) continue;
-      if (auto* cell = dynamic_cast<VariableCell*>(v.as<Ref<Object>>()->get())) cells.push_back(cell);
+      if (auto* cell = dynamic_cast_to<VariableCell*>(v.as<Ref<Object>>()->get())) cells.push_back(cell);
     }
     std::sort(cells.begin(), cells.end());
     auto* const end = std::unique(cells.begin(), cells.end());

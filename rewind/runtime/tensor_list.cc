@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "rewind/base/dynamic_type.h"
 #include "rewind/base/error.h"
 
 namespace rw {
@@ -57,7 +58,7 @@ Ref<ListObject> ListObject::copy() const {
 
 const ListObject& list_of(const Value& handle, std::string_view op_tag) {
   Object* object = object_of(handle);
-  if (const auto* list = dynamic_cast<const ListObject*>(object)) return *list;
+  if (const auto* list = dynamic_cast_to<const ListObject*>(object)) return *list;
   fail_invalid(op_tag, "the input must be a list of tensors: got " +
                            (object ? object->describe() : handle.view().describe()));
 }

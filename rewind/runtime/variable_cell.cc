@@ -4,6 +4,7 @@
 #include <cstring>
 #include <unordered_set>
 
+#include "rewind/base/dynamic_type.h"
 #include "rewind/base/error.h"
 #include "rewind/device/memory_budget.h"
 
@@ -71,7 +72,7 @@ void VariableCell::make_unique() {
 
 VariableCell& variable_of(const View& handle, std::string_view op_tag) {
   if (handle.dtype == DType::kResource && handle.size == 1) {
-    if (auto* cell = dynamic_cast<VariableCell*>(handle.as<Ref<Object>>()->get())) return *cell;
+    if (auto* cell = dynamic_cast_to<VariableCell*>(handle.as<Ref<Object>>()->get())) return *cell;
   }
   fail_invalid(op_tag, "the resource must be a variable's handle: got " + handle.describe());
 }

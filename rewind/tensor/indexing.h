@@ -15,8 +15,8 @@
 
 namespace rw {
 
-struct None {};
-inline constexpr None none;  // an end of a Slice that is left open
+struct NoneType {};              // None is a macro of Xlib
+inline constexpr NoneType none;  // an end of a Slice that is left open
 struct NewAxis {};
 inline constexpr NewAxis newaxis;  // an axis of size 1
 struct Ellipsis {};
@@ -25,7 +25,7 @@ inline constexpr Ellipsis ellipsis;  // as many whole axes as are left
 // An end or the step of a Slice: a number, a scalar integer tensor, or none.
 class SliceBound {
  public:
-  SliceBound(None) {}  // NOLINT: written as plain values
+  SliceBound(NoneType) {}  // NOLINT: written as plain values
   template <std::integral T>
     requires(!std::same_as<T, bool>)
   SliceBound(T value) : value_(int64_t(value)), open_(false) {}  // NOLINT

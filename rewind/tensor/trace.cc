@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "rewind/base/dynamic_type.h"
 #include "rewind/base/error.h"
 #include "rewind/graph/expanded_size.h"
 #include "rewind/runtime/constant.h"
@@ -22,7 +23,7 @@ bool copied_as_constant(const TensorImpl& t) {
 
 std::shared_ptr<const VariableSpec> spec_of(const TensorImpl& t) {
   if (t.dtype != DType::kResource || t.kind != TensorKind::kEager || t.size != 1) return nullptr;
-  const auto* cell = dynamic_cast<const VariableCell*>(static_cast<Ref<Object>*>(t.data)->get());
+  const auto* cell = dynamic_cast_to<const VariableCell*>(static_cast<Ref<Object>*>(t.data)->get());
   if (!cell) return nullptr;
   return std::make_shared<VariableSpec>(VariableSpec{cell->dtype, cell->shape});
 }

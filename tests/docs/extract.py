@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""Writes every C++ program of the README and docs/ (a ```cpp block with a main) to a file of its own.
+"""Writes every C++ program of the README and docs/ (a ```cpp block with a main) to a file of its own, as it stands.
 
     extract.py FOLDER    prints the files' names
-A block without a main becomes the body of one. A ```text block that follows a program at once is what it prints (see
+A block without a main becomes the body of one, in a file <page>_<number>_body.cc, behind the includes that README names.
+A ```text block that follows a program at once is what it prints (see
 compare.py) and becomes a file beside it.
 """
 import pathlib
@@ -16,12 +17,11 @@ names = []
 for page in [root / "README.md", *sorted((root / "docs").glob("*.md"))]:
     blocks = re.findall(r"```cpp\n(.*?)```\n(?:\n```text\n(.*?)```\n)?", page.read_text() + "\n", re.S)
     for number, (code, printed) in enumerate(blocks):
-        if "int main" not in code:
+        whole = "int main" in code
+        if not whole:
             body = "\n".join("  " + line for line in code.splitlines())
             code = f'#include <rewind/rewind.h>\n\n#include <cstdio>\n#include <iostream>\n\nint main() {{\n{body}\n}}\n'
-        if "<iostream>" not in code:
-            code = "#include <iostream>\n" + code
-        path = out / f"{page.stem.lower()}_{number}.cc"
+        path = out / f"{page.stem.lower()}_{number}{'' if whole else '_body'}.cc"
         if not path.exists() or path.read_text() != code:
             path.write_text(code)
         path.with_suffix(".out").write_text(printed)

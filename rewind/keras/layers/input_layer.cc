@@ -12,6 +12,8 @@ InputLayer::InputLayer(const Shape& batch_shape, const InputLayerOptions& option
   set_built();
 }
 
+Tensor InputLayer::call(const Tensor& input, const CallArgs&) { return input; }
+
 // The node keeps the layer, never the other way round: a model that nobody holds any more goes away.
 KerasTensor InputLayer::output() const {
   std::vector<std::weak_ptr<GraphNode>>& nodes = layer_state()->nodes;

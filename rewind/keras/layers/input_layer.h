@@ -15,7 +15,7 @@ class InputLayer : public LayerOf<InputLayer> {
   explicit InputLayer(const Shape& batch_shape, const InputLayerOptions& options = {});
   const Shape& batch_shape() const { return batch_shape_; }
   KerasTensor output() const;
-  Tensor call(const Tensor& input, const CallArgs&) override { return input; }
+  Tensor call(const Tensor& input, const CallArgs& args) override;
 
  private:
   Shape batch_shape_;

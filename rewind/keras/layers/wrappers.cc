@@ -1,5 +1,6 @@
 #include "rewind/keras/layers/wrappers.h"
 
+#include "rewind/base/dynamic_type.h"
 #include "rewind/base/error.h"
 #include "rewind/keras/layer_state.h"
 #include "rewind/tensor/ops/binary.h"
@@ -20,7 +21,7 @@ Bidirectional::Bidirectional(const detail::RnnLayer& layer, const BidirectionalO
   if (std::find(std::begin(modes), std::end(modes), merge_mode_) == std::end(modes))
     fail_invalid("Bidirectional",
                  "merge_mode must be concat, sum, mul, ave or none: got \"" + merge_mode_ + "\"");
-  const auto* back = dynamic_cast<const detail::RnnLayer*>(&*backward_);
+  const auto* back = dynamic_cast_to<const detail::RnnLayer*>(&*backward_);
   if (!back || !back->goes_backwards() || back->return_sequences() != sequences_ ||
       back->return_state() != state_)
     fail_invalid("Bidirectional", "backward_layer \"" + backward_.name() +
