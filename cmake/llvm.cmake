@@ -1,12 +1,34 @@
 # LLVM, the code generator of fused kernels, linked statically: its symbols stay inside whatever links Rewind, so
 # that another LLVM in the process does no harm. Those of the archives the linker hides; the templates and inline
 # functions of LLVM that Rewind's own files make are compiled as hidden ones.
+include(GNUInstallDirs)
+set(REWIND_LLVM_FOLDER ${CMAKE_INSTALL_LIBDIR}/rewind)
 find_program(LLVM_CONFIG NAMES llvm-config-19 PATHS /usr/lib/llvm-19/bin)
 if(LLVM_CONFIG)
   option(REWIND_LLVM "Native code for fused kernels by LLVM 19" ON)
 else()
   option(REWIND_LLVM "Native code for fused kernels by LLVM 19" OFF)
 endif()
+
+# Copies of the archives in which what LLVM makes before main is made first of all: statics of users may compile functions,
+# and destructors of theirs too, for what is made first goes last. Sets `result` to the copies.
+function(rewind_llvm_first result)
+  if(NOT CMAKE_OBJCOPY)
+    message(FATAL_ERROR "REWIND_LLVM needs objcopy (binutils)")
+  endif()
+  set(copies "")
+  foreach(file ${ARGN})
+    get_filename_component(name ${file} NAME)
+    set(copy ${PROJECT_BINARY_DIR}/llvm/${name})
+    if(NOT EXISTS ${copy} OR ${file} IS_NEWER_THAN ${copy})
+      file(MAKE_DIRECTORY ${PROJECT_BINARY_DIR}/llvm)
+      execute_process(COMMAND ${CMAKE_OBJCOPY} --rename-section .init_array=.init_array.00100 ${file} ${copy}
+                      COMMAND_ERROR_IS_FATAL ANY)
+    endif()
+    list(APPEND copies ${copy})
+  endforeach()
+  set(${result} ${copies} PARENT_SCOPE)
+endfunction()
 
 # `sources` are the only ones that include LLVM's headers.
 function(rewind_use_llvm target sources)
@@ -26,8 +48,17 @@ function(rewind_use_llvm target sources)
   # Compressed debug sections, which nobody asks for, are in the archives all the same.
   find_library(ZSTD_LIBRARY NAMES zstd libzstd.so.1 REQUIRED)
   find_library(ZLIB_LIBRARY NAMES z REQUIRED)
-  target_link_libraries(${target} PRIVATE ${files} ${ZSTD_LIBRARY} ${ZLIB_LIBRARY} ${CMAKE_DL_LIBS})
-  target_link_options(${target} INTERFACE LINKER:--gc-sections ${hidden})
+  rewind_llvm_first(files ${files})
+  foreach(file ${files})
+    get_filename_component(name ${file} NAME)
+    target_link_libraries(${target} PRIVATE $<BUILD_INTERFACE:${file}> $<INSTALL_INTERFACE:$<INSTALL_PREFIX>/${REWIND_LLVM_FOLDER}/${name}>)
+  endforeach()
+  get_target_property(type ${target} TYPE)
+  if(type STREQUAL STATIC_LIBRARY)
+    target_link_options(${target} INTERFACE LINKER:--gc-sections ${hidden})
+    install(FILES ${files} DESTINATION ${REWIND_LLVM_FOLDER})
+  endif()
+  target_link_libraries(${target} PRIVATE ${ZSTD_LIBRARY} ${ZLIB_LIBRARY} ${CMAKE_DL_LIBS})
   add_library(rewind_emit OBJECT ${sources})
   target_include_directories(rewind_emit PRIVATE ${PROJECT_SOURCE_DIR})
   target_include_directories(rewind_emit SYSTEM PRIVATE ${include})

@@ -1,15 +1,13 @@
 #include "rewind/autodiff/batching.h"
 
 #include <algorithm>
-#include <atomic>
-#include <mutex>
 #include <utility>
 
 #include "rewind/autodiff/batching_scope.h"
 #include "rewind/autodiff/grad_ops.h"
 #include "rewind/base/error.h"
+#include "rewind/base/thread_own.h"
 #include "rewind/graph/bodies.h"
-#include "rewind/op/families.h"
 #include "rewind/op/table.h"
 #include "rewind/tensor/apply.h"
 #include "rewind/tensor/tensor_impl.h"
@@ -17,10 +15,6 @@
 #include "rewind/tensor/trace.h"
 
 namespace rw {
-
-#define RW_DECLARE(family) void register_##family##_batching();
-RW_OP_FAMILIES(RW_DECLARE)
-#undef RW_DECLARE
 
 namespace {
 
@@ -30,21 +24,15 @@ struct Rule {
 };
 
 // Of the batches around this point, by level; those below the thread's depth are known.
-thread_local std::vector<const Size*> t_batches;
+struct Batches {
+  std::vector<const Size*> by_level;
+};
+std::vector<const Size*>& batches() { return ThreadOwn<Batches>::get().by_level; }
 
-const Rule* find_rule(const Op& op) {
-  static std::once_flag once;
-  std::call_once(once, [] {
-#define RW_REGISTER(family) register_##family##_batching();
-    RW_OP_FAMILIES(RW_REGISTER)
-#undef RW_REGISTER
-  });
-  return static_cast<const Rule*>(op.rule(RuleSlot::kBatching));
-}
+const Rule* find_rule(const Op& op) { return static_cast<const Rule*>(op.rule(RuleSlot::kBatching)); }
 
 // In a trace, calls for so many elements stand one after the other; more become a loop.
 constexpr int64_t kUnrolled = 16;
-std::atomic<void (*)(BatchContext&)> g_batch_loop{nullptr};
 
 // A loop of the graph takes rows of numbers, not of handles.
 bool loops_over(const BatchContext& ctx) {
@@ -83,6 +71,8 @@ bool draws(const Op& op, const Attrs& attrs) {
   return any;
 }
 
+}  // namespace
+
 Tensors run_batched(const Op& op, TensorPointers pointers, const Attrs& attrs, int level) {
   std::vector<Tensor> inputs;
   std::vector<bool> batched;
@@ -100,7 +90,7 @@ Tensors run_batched(const Op& op, TensorPointers pointers, const Attrs& attrs, i
   if (!any && (thread_state().effects || !draws(op, attrs))) return apply(op, inputs, attrs);
   DTypeVector output_types;
   check_call(op, types.data(), types.size(), attrs, &output_types);
-  const Size& batch = *t_batches[size_t(level) - 1];
+  const Size& batch = *batches()[size_t(level) - 1];
   BatchContext ctx(op, attrs, std::move(inputs), std::move(batched), batch, output_types.size());
   if (const Rule* rule = find_rule(op)) rule->run(ctx);
   else if (op.elementwise) run_elementwise(ctx);
@@ -123,20 +113,15 @@ Tensors run_batched(const Op& op, TensorPointers pointers, const Attrs& attrs, i
   return outputs;
 }
 
-}  // namespace
-
-DepthScope::DepthScope(int depth) : outer_(thread_state().depth) {
-  set_batch_hook(run_batched);
-  thread_state().depth = depth;
-}
+DepthScope::DepthScope(int depth) : outer_(thread_state().depth) { thread_state().depth = depth; }
 DepthScope::DepthScope(int depth, const Size& batch) : DepthScope(depth) {
   entered_ = depth;
-  if (t_batches.size() < size_t(depth)) t_batches.resize(size_t(depth));
-  outer_batch_ = std::exchange(t_batches[size_t(depth) - 1], &batch);
+  if (batches().size() < size_t(depth)) batches().resize(size_t(depth));
+  outer_batch_ = std::exchange(batches()[size_t(depth) - 1], &batch);
 }
 DepthScope::~DepthScope() {
   thread_state().depth = outer_;
-  if (entered_ > 0) t_batches[size_t(entered_) - 1] = outer_batch_;
+  if (entered_ > 0) batches()[size_t(entered_) - 1] = outer_batch_;
 }
 
 bool is_batched_at(const Tensor& t, int level) {
@@ -177,13 +162,10 @@ Tensor BatchContext::aligned(int i, int rank) const {
   return reshape_sizes(t, sizes);
 }
 
-void set_batch_loop(void (*loop)(BatchContext& ctx)) { g_batch_loop.store(loop, std::memory_order_release); }
-
 // Right for every op: one call per element, results stacked.
 void batch_by_loop(BatchContext& ctx) {
   const bool few = ctx.batch_size() > 0 && (ctx.batch_size() <= kUnrolled || !current_trace());
-  const auto loop = g_batch_loop.load(std::memory_order_acquire);
-  if (!few && loop && loops_over(ctx)) return loop(ctx);
+  if (!few && loops_over(ctx)) return loop_over_batch(ctx);
   if (ctx.batch_size() == 0)
     fail_unimplemented(ctx.op().tag,
                        "vectorized_map over no elements needs a batching rule, and there is none");

@@ -14,7 +14,7 @@ class GradientSums {
   explicit GradientSums(size_t count) : chunks_(count / kChunk + 1) {}
 
   const Gradient& operator[](size_t i) const {
-    static const Gradient none;
+    static const auto& none = *new Gradient;
     const auto& chunk = chunks_[i / kChunk];
     return chunk ? chunk[i % kChunk] : none;
   }

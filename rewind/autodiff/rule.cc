@@ -1,6 +1,5 @@
 #include "rewind/autodiff/rule.h"
 
-#include <mutex>
 #include <ostream>
 
 #include "rewind/autodiff/grad_ops.h"
@@ -11,54 +10,30 @@
 
 namespace rw {
 
-#define RW_DECLARE(family) void register_##family##_gradients();
+#define RW_DECLARE(family)              \
+  void register_##family##_gradients(); \
+  void register_##family##_batching();
 RW_OP_FAMILIES(RW_DECLARE)
 #undef RW_DECLARE
 
-namespace {
-
-void register_library_gradients() {
-  static std::once_flag once;
-  std::call_once(once, [] {
-#define RW_REGISTER(family) register_##family##_gradients();
-    RW_OP_FAMILIES(RW_REGISTER)
+void register_autodiff_rules() {
+#define RW_REGISTER(family)        \
+  register_##family##_gradients(); \
+  register_##family##_batching();
+  RW_OP_FAMILIES(RW_REGISTER)
 #undef RW_REGISTER
-  });
 }
-
-void store(std::string_view op, GradientRule rule) {
-  // Rules replaced by later ones stay: a tape may still hold them.
-  find_op(op).rules[size_t(RuleSlot::kGradient)].store(new GradientRule(std::move(rule)),
-                                                       std::memory_order_release);
-}
-
-// A user's rule must win over the library's whenever it is registered, so the library's come first.
-thread_local bool t_registering = false;
-
-}  // namespace
 
 void register_gradient(std::string_view op, Needs needs, GradientFn fn) {
-  if (!t_registering) {
-    t_registering = true;
-    register_library_gradients();
-    t_registering = false;
-  }
-  store(op, {needs, std::move(fn)});
+  // Rules replaced by later ones stay: a tape may still hold them.
+  find_op(op).rules[size_t(RuleSlot::kGradient)].store(new GradientRule{needs, std::move(fn)},
+                                                       std::memory_order_release);
 }
 
 void register_not_differentiable(std::string_view op) { register_gradient(op, kNeedsNothing, {}); }
 
 const GradientRule* find_gradient(const Op& op) {
-  const void* rule = op.rule(RuleSlot::kGradient);
-  if (!rule) [[unlikely]] {
-    if (!t_registering) {
-      t_registering = true;
-      register_library_gradients();
-      t_registering = false;
-    }
-    rule = op.rule(RuleSlot::kGradient);
-  }
-  return static_cast<const GradientRule*>(rule);
+  return static_cast<const GradientRule*>(op.rule(RuleSlot::kGradient));
 }
 
 Tensor sum_to_shape(const Tensor& grad, const Shape& shape) {

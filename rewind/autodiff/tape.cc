@@ -6,21 +6,9 @@
 #include "rewind/runtime/history.h"
 #include "rewind/tensor/tensor_impl.h"
 #include "rewind/tensor/trace.h"
-#include "rewind/tensor/variable_watch.h"
 
 namespace rw {
 namespace {
-
-// Every tape of this thread that is recording and made at this batching depth or outside hears of reads.
-void variable_was_read(const Variable& variable) {
-  auto tell = [&](Recorder* list) {
-    for (Recorder* r = list; r; r = r->outer)
-      if (!r->paused) r->on_variable_read(variable);
-  };
-  tell(thread_state().recorders);
-  for (const Trace* t = thread_state().trace; t && t->part_of_outer; t = t->outer())
-    tell(t->hidden_recorders());
-}
 
 bool keeps(uint32_t mask, size_t i) { return (mask >> (i < 31 ? i : 31)) & 1; }
 
@@ -70,7 +58,7 @@ class TapeGradContext final : public GradContext {
   }
   bool has_grad(int i) const override { return !raw_grad(i).none(); }
   const Gradient& raw_grad(int i) const override {
-    static const Gradient none;
+    static const auto& none = *new Gradient;
     const int32_t n = outputs_[size_t(i)].number;
     return n < 0 ? none : std::as_const(grads_)[size_t(n)];
   }
@@ -115,7 +103,6 @@ void Tape::Record::clear() {
 
 Tape::Tape(bool persistent, bool watch_accessed_variables)
     : persistent_(persistent), watch_variables_(watch_accessed_variables), line_(&history_line()) {
-  set_variable_watcher(variable_was_read);
   open_history();
   start();
 }

@@ -28,7 +28,7 @@ static std::shared_ptr<const void> compiled_body(const Graph& graph) {
   return graph.attach(std::make_shared<const CompiledGraph>(unowned, 0, true));
 }
 
-static void run_body(const BodyRef& body, std::span<const Value* const> inputs, ValueList* results) {
+void run_compiled_body(const BodyRef& body, std::span<const Value* const> inputs, ValueList* results) {
   const Graph& graph = graph_of(*body);
   const std::shared_ptr<const void> compiled = compiled_body(graph);
   if (compiled) static_cast<const CompiledGraph*>(compiled.get())->run(inputs, results);
@@ -49,8 +49,6 @@ std::shared_ptr<const Program> program_of_body(const Graph& body) {
 
 CompiledGraph::CompiledGraph(std::shared_ptr<const Graph> graph, int64_t budget, bool is_body)
     : graph_(std::move(graph)), budget_(budget), is_body_(is_body) {
-  static const bool once = (set_body_runner(run_body), true);
-  (void)once;
   for (const ValueId v : graph_->arguments) fixed_ &= graph_->value(v).shape.fully_known();
 }
 

@@ -1,8 +1,10 @@
 #include "rewind/data/iterator_ops.h"
 
+#include "rewind/base/dynamic_type.h"
 #include "rewind/base/error.h"
 #include "rewind/data/nodes.h"
 #include "rewind/data/position.h"
+#include "rewind/op/families.h"
 #include "rewind/runtime/eager.h"
 #include "rewind/tensor/apply.h"
 #include "rewind/tensor/ops/binary.h"
@@ -33,7 +35,7 @@ Tensor object_tensor(DType dtype, Ref<Object> object) {
 template <class T>
 T& object_in(const Value& v, const Op& op, const char* what) {
   if ((v.dtype == DType::kVariant || v.dtype == DType::kResource) && v.size == 1)
-    if (auto* object = dynamic_cast<T*>(static_cast<const Ref<Object>*>(v.data)->get())) return *object;
+    if (auto* object = dynamic_cast_to<T*>(static_cast<const Ref<Object>*>(v.data)->get())) return *object;
   fail_invalid(op.tag, std::string("the handle must be ") + what + ": got " + v.view().describe());
 }
 
@@ -90,48 +92,6 @@ void element_shapes(ShapeContext& ctx) {
   int at = 0;
   if (ctx.op().outputs.size() == 2) ctx.output(at++, {});
   for (const Shape& s : shapes) ctx.output(at++, s);
-}
-
-struct Rows {
-  const Op *dataset, *make_iterator, *has_next, *get_next, *next;
-};
-
-const Rows& rows() {
-  static const Rows* const made = [] {
-    OpTable& t = op_table();
-    const std::string element = "output_types: list(type) >= 1; output_shapes: list(shape) >= 1; stateful";
-    auto* r = new Rows;
-    r->dataset = &t.add(
-                       "_Dataset(recipe: variant, inputs: Tin) -> (handle: variant); Tin: list(type) >= 0; "
-                       "stateful")
-                      .shape(scalar_output)
-                      .tag("Dataset")
-                      .op();
-    r->make_iterator = &t.add("_MakeIterator(dataset: variant) -> (iterator: resource); stateful")
-                            .shape(scalar_output)
-                            .tag("iterator")
-                            .op();
-    r->has_next = &t.add("_IteratorHasNext(iterator: resource) -> (has_next: bool); stateful")
-                       .shape(scalar_output)
-                       .tag("iterator")
-                       .op();
-    r->get_next = &t.add("IteratorGetNext(iterator: resource) -> (components: output_types); " + element)
-                       .shape(element_shapes)
-                       .tag("get_next")
-                       .op();
-    r->next =
-        &t.add("_IteratorNext(iterator: resource) -> (has_value: bool, components: output_types); " + element)
-             .shape(element_shapes)
-             .tag("get_next")
-             .op();
-    register_runtime_kernel("_Dataset", run_dataset);
-    register_runtime_kernel("_MakeIterator", run_make_iterator);
-    register_runtime_kernel("_IteratorHasNext", run_has_next);
-    register_runtime_kernel("IteratorGetNext", run_next);
-    register_runtime_kernel("_IteratorNext", run_next);
-    return r;
-  }();
-  return *made;
 }
 
 Attrs element_attrs(const Specs& specs) {
@@ -197,7 +157,7 @@ Tensor handle_of(const Ref<Pass>& pass) { return object_tensor(DType::kResource,
 
 Ref<Pass> pass_of(const Tensor& handle) {
   if (handle.defined() && !is_symbol(handle))
-    if (auto* pass = dynamic_cast<Pass*>(static_cast<const Ref<Object>*>(handle.impl()->data)->get()))
+    if (auto* pass = dynamic_cast_to<Pass*>(static_cast<const Ref<Object>*>(handle.impl()->data)->get()))
       return Ref<Pass>(pass);
   fail_invalid("iterator", "the resource must be an iterator's handle");
 }
@@ -227,7 +187,7 @@ Made make_dataset(const std::vector<Made>& datasets, std::vector<Tensor> tensors
       object_tensor(DType::kVariant, Ref<Object>::adopt(new RecipeObject(std::move(recipe), is_dataset)))};
   for (const Made& d : datasets) inputs.push_back(d.handle);
   inputs.insert(inputs.end(), tensors.begin(), tensors.end());
-  made.handle = rw::apply(*rows().dataset, inputs)[0];
+  made.handle = rw::apply(RW_OP("_Dataset"), inputs)[0];
   ShadowScope::note(made.handle, made.node);
   return made;
 }
@@ -240,8 +200,8 @@ Made made_from(Tensor handle, const Ref<Node>& like) {
   return {std::move(handle), std::move(node)};
 }
 
-Tensor make_iterator(const Made& dataset) { return apply_one(*rows().make_iterator, {&dataset.handle}); }
-Tensor iterator_has_next(const Tensor& iterator) { return apply_one(*rows().has_next, {&iterator}); }
+Tensor make_iterator(const Made& dataset) { return apply_one(RW_OP("_MakeIterator"), {&dataset.handle}); }
+Tensor iterator_has_next(const Tensor& iterator) { return apply_one(RW_OP("_IteratorHasNext"), {&iterator}); }
 
 Element iterator_get_next(const Tensor& iterator, const Specs& specs) {
   Element out;
@@ -249,14 +209,15 @@ Element iterator_get_next(const Tensor& iterator, const Specs& specs) {
     if (!pass_of(iterator)->next(&out)) fail_out_of_range("get_next", "the dataset has no further element");
     return out;
   }
-  for (Tensor& t : rw::apply(*rows().get_next, {&iterator}, element_attrs(specs)))
+  for (Tensor& t : rw::apply(RW_OP("IteratorGetNext"), {&iterator}, element_attrs(specs)))
     out.push_back(std::move(t));
   return out;
 }
 
 Element iterator_next(const Tensor& iterator, const Specs& specs) {
   Element out;
-  for (Tensor& t : rw::apply(*rows().next, {&iterator}, element_attrs(specs))) out.push_back(std::move(t));
+  for (Tensor& t : rw::apply(RW_OP("_IteratorNext"), {&iterator}, element_attrs(specs)))
+    out.push_back(std::move(t));
   return out;
 }
 
@@ -274,3 +235,33 @@ bool fully_known(const Specs& specs) {
 }
 
 }  // namespace rw::data
+
+namespace rw {
+
+void register_data_rules() {
+  using namespace data;
+  OpTable& t = op_table();
+  const std::string element = "output_types: list(type) >= 1; output_shapes: list(shape) >= 1; stateful";
+  t.add("_Dataset(recipe: variant, inputs: Tin) -> (handle: variant); Tin: list(type) >= 0; stateful")
+      .shape(scalar_output)
+      .tag("Dataset");
+  t.add("_MakeIterator(dataset: variant) -> (iterator: resource); stateful")
+      .shape(scalar_output)
+      .tag("iterator");
+  t.add("_IteratorHasNext(iterator: resource) -> (has_next: bool); stateful")
+      .shape(scalar_output)
+      .tag("iterator");
+  t.add("IteratorGetNext(iterator: resource) -> (components: output_types); " + element)
+      .shape(element_shapes)
+      .tag("get_next");
+  t.add("_IteratorNext(iterator: resource) -> (has_value: bool, components: output_types); " + element)
+      .shape(element_shapes)
+      .tag("get_next");
+  register_runtime_kernel("_Dataset", run_dataset);
+  register_runtime_kernel("_MakeIterator", run_make_iterator);
+  register_runtime_kernel("_IteratorHasNext", run_has_next);
+  register_runtime_kernel("IteratorGetNext", run_next);
+  register_runtime_kernel("_IteratorNext", run_next);
+}
+
+}  // namespace rw

@@ -8,9 +8,6 @@
 namespace rw {
 namespace {
 
-std::atomic<Reclaimer> g_reclaimer{nullptr};
-std::atomic<Dropper> g_dropper{nullptr};
-std::atomic<MemoryWords> g_words{nullptr};
 std::atomic<int64_t> g_cpu_limit{0};
 
 CpuAllocator* cpu_allocator(const Device& device) {
@@ -40,25 +37,5 @@ int64_t block_bytes(const Device& device, int64_t bytes) {
 }
 
 int64_t cpu_memory_limit() { return g_cpu_limit.load(std::memory_order_relaxed); }
-
-void set_reclaimer(Reclaimer reclaimer) { g_reclaimer = reclaimer; }
-
-void reclaim_memory() {
-  if (const Reclaimer reclaim = g_reclaimer.load()) reclaim();
-}
-
-void set_dropper(Dropper dropper) { g_dropper = dropper; }
-
-bool drop_values(int64_t bytes) {
-  const Dropper drop = g_dropper.load();
-  return drop && drop(bytes);
-}
-
-void set_memory_words(MemoryWords words) { g_words = words; }
-
-std::string memory_words() {
-  const MemoryWords words = g_words.load();
-  return words ? words() : std::string();
-}
 
 }  // namespace rw

@@ -18,20 +18,14 @@ int64_t cpu_memory_limit();
 // What a block of so many bytes takes.
 int64_t block_bytes(const Device& device, int64_t bytes);
 
-// Called when a device has no room, before it says so: gives back memory that is only kept for speed.
-using Reclaimer = void (*)();
-void set_reclaimer(Reclaimer reclaimer);
+// Called when a device has no room, before it says so: gives back memory that is only kept for speed. Defined
+// in runtime/program.cc.
 void reclaim_memory();
 
 // Called after that: drops values that can be made again, at least so many bytes if there are so many.
-// False when there was nothing to drop.
-using Dropper = bool (*)(int64_t bytes);
-void set_dropper(Dropper dropper);
+// False when there was nothing to drop. Defined in runtime/history.cc, as is the next.
 bool drop_values(int64_t bytes);
-
 // Says, for a refusal, what holds the memory.
-using MemoryWords = std::string (*)();
-void set_memory_words(MemoryWords words);
 std::string memory_words();
 
 }  // namespace rw

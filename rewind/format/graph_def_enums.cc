@@ -53,7 +53,7 @@ struct TypeNames {
   }
 };
 const TypeNames& type_names() {
-  static const TypeNames names;
+  static const auto& names = *new TypeNames;
   return names;
 }
 

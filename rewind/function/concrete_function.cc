@@ -8,7 +8,6 @@
 #include "rewind/compiler/rewrite.h"
 #include "rewind/function/call_again.h"
 #include "rewind/function/call_gradient.h"
-#include "rewind/function/control_rules.h"
 #include "rewind/function/graph_runner.h"
 #include "rewind/function/staging.h"
 #include "rewind/graph/bodies.h"
@@ -129,7 +128,6 @@ ConcreteFunction::ConcreteFunction(std::shared_ptr<const Graph> graph, size_t nu
       variables_(std::move(variables)),
       variants_(std::make_unique<FunctionVariants>(*this)) {
   RW_CHECK(graph_->arguments.size() == num_arguments_ + captures_.size());
-  register_control_flow_rules();
 }
 ConcreteFunction::~ConcreteFunction() = default;
 

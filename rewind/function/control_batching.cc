@@ -245,6 +245,8 @@ void batch_while(BatchContext& ctx) {
   else batch_by_loop(ctx);
 }
 
+}  // namespace
+
 // An op without a rule, once for each element.
 void loop_over_batch(BatchContext& ctx) {
   DTypeVector types;
@@ -269,10 +271,7 @@ void loop_over_batch(BatchContext& ctx) {
   ctx.set_all(map_fn(one, elements, options));
 }
 
-}  // namespace
-
 void register_control_flow_batching() {
-  set_batch_loop(loop_over_batch);
   for (const char* op :
        {"If", "StatelessIf", "Case", "StatelessCase", "PartitionedCall", "StatefulPartitionedCall"})
     register_batching(op, batch_branches);

@@ -7,7 +7,7 @@
 #include <cstdio>
 
 #include "rewind/base/error.h"
-#include "rewind/function/control_rules.h"
+#include "rewind/base/thread_own.h"
 #include "rewind/tensor/check_outputs.h"
 #include "rewind/tensor/thread_state.h"
 #include "rewind/tensor/trace.h"
@@ -21,7 +21,7 @@ struct BeingTraced {
   const FunctionCore* core;
   TraceKey key;
 };
-thread_local std::vector<BeingTraced> t_being_traced;
+std::vector<BeingTraced>& being_traced() { return ThreadOwn<std::vector<BeingTraced>>::get(); }
 
 // One thread traces at a time: functions trace functions in any order.
 std::recursive_mutex& tracing_mutex() {
@@ -194,7 +194,7 @@ const FunctionCore::Entry* FunctionCore::look_up(const TraceKey& key, const Tens
 // Traces of one function inside each other go on through different arguments, until the code ends them.
 void FunctionCore::check_recursion(const TraceKey& key) const {
   size_t own = 0;
-  for (const BeingTraced& t : t_being_traced) {
+  for (const BeingTraced& t : being_traced()) {
     if (t.core != this) continue;
     ++own;
     if (t.key == key)
@@ -202,11 +202,11 @@ void FunctionCore::check_recursion(const TraceKey& key) const {
                   "the function calls itself while it is traced, with arguments of the same kind: the "
                   "recursion has no end; pass a C++ number that ends it, or use rw::while_loop");
   }
-  if (t_being_traced.size() < kMostNestedTraces && !stack_is_low()) return;
+  if (being_traced().size() < kMostNestedTraces && !stack_is_low()) return;
   fail_staged(options_.name, own > 0 ? "the function calls itself while it is traced, " +
                                            std::to_string(own) + " traces deep; use rw::while_loop"
                                      : "functions are traced inside each other " +
-                                           std::to_string(t_being_traced.size()) + " deep");
+                                           std::to_string(being_traced().size()) + " deep");
 }
 
 const FunctionCore::Entry& FunctionCore::find(const TraceKey& given, TensorList& tensors,
@@ -264,7 +264,6 @@ std::vector<TensorSpec> FunctionCore::generalised(const TraceKey& key, const Ten
 // A trace that turns out to depend on which variables it is given is made again with those themselves. Gives
 // nullptr when that is why it failed.
 Ref<Trace> FunctionCore::run_tracer(Entry& entry, bool may_create_variables, Tracer tracer) const {
-  register_control_flow_rules();  // ops inside may become loops
   auto trace = Ref<Trace>::adopt(new Trace(options_.name));
   trace->may_create_variables = may_create_variables;
   const TraceScope scope(*trace);
@@ -292,9 +291,9 @@ Ref<Trace> FunctionCore::run_tracer(Entry& entry, bool may_create_variables, Tra
 }
 
 const FunctionCore::Entry& FunctionCore::trace(std::unique_ptr<Entry> entry, Tracer tracer) {
-  t_being_traced.push_back({this, entry->key});
+  being_traced().push_back({this, entry->key});
   struct Pop {
-    ~Pop() { t_being_traced.pop_back(); }
+    ~Pop() { being_traced().pop_back(); }
   } pop;
   const Trace* const outer = thread_state().trace;
   bool may_create = entries_.empty() && (!outer || outer->may_create_variables);

@@ -3,7 +3,6 @@
 #include <bit>
 
 #include "rewind/base/error.h"
-#include "rewind/function/control_rules.h"
 #include "rewind/op/table.h"
 
 namespace rw {
@@ -61,7 +60,6 @@ const Op& control_row(const Op& op, const Attrs& attrs) {
 }
 
 Tensors apply_control(std::string_view stateful_row, const std::vector<Tensor>& inputs, const Attrs& attrs) {
-  register_control_flow_rules();
   return rw::apply(control_row(find_op(stateful_row), attrs), inputs, attrs);
 }
 

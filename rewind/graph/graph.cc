@@ -32,12 +32,12 @@ void refine_by_variable(const Graph& g, const Op& op, std::span<const ValueId> i
 }  // namespace
 
 const HostTensor& KnownTensor::none() {
-  static const HostTensor none{};
+  static const auto& none = *new HostTensor;
   return none;
 }
 
 const std::string& RareText::get() const {
-  static const std::string empty;
+  static const auto& empty = *new std::string;
   return text_ ? *text_ : empty;
 }
 

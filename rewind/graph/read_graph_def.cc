@@ -276,7 +276,7 @@ std::shared_ptr<const Graph> FunctionLibraryReader::get(const std::string& name)
 }
 
 std::shared_ptr<Graph> from_graph_def(const format::GraphDef& def, const GraphDefImport& options) {
-  static const format::FunctionDefLibrary kNone;
+  static const auto& kNone = *new format::FunctionDefLibrary;
   FunctionLibraryReader library(def.library ? *def.library : kNone, options.max_constant_bytes);
   auto graph = std::make_shared<Graph>();
   BodyReader body(graph.get(), false, &library);
@@ -287,7 +287,7 @@ std::shared_ptr<Graph> from_graph_def(const format::GraphDef& def, const GraphDe
     nodes.push_back(&node);
     if (node.op == "Placeholder") placeholders[node.name] = &node;
   }
-  static const std::unordered_set<std::string> kNoArguments;
+  static const auto& kNoArguments = *new std::unordered_set<std::string>;
   NodeOrder node_order(nodes, kNoArguments);
   const std::vector<std::string> outputs =
       options.outputs.empty() && !options.prune ? default_outputs(def) : options.outputs;

@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "rewind/base/error.h"
+#include "rewind/base/thread_own.h"
 #include "rewind/tensor/ops/activation.h"
 #include "rewind/tensor/ops/binary.h"
 #include "rewind/tensor/ops/creation.h"
@@ -19,7 +20,7 @@ Activation::Activation(const char* name) : Activation(activations::get(name)) {}
 Activation::Activation(const std::string& name) : Activation(activations::get(name)) {}
 
 const std::string& Activation::name() const {
-  static const std::string linear = "linear";
+  static const auto& linear = *new std::string("linear");
   return state_ ? state_->name : linear;
 }
 
@@ -32,10 +33,10 @@ struct WithLogits {
 
 // Pairs whose output somebody else still holds, and few of them: the one that a loss asks for is among the
 // last.
-std::vector<WithLogits>& recent() {
-  thread_local std::vector<WithLogits> pairs;
-  return pairs;
-}
+struct Recent {
+  std::vector<WithLogits> pairs;
+};
+std::vector<WithLogits>& recent() { return ThreadOwn<Recent>::get().pairs; }
 
 Tensor remembered(Tensor output, const Tensor& logits) {
   constexpr size_t kKept = 8;

@@ -22,7 +22,7 @@ namespace {
 constexpr int kBlank = 0;
 constexpr int64_t kUnrolled = 32;  // steps of known number that are written out
 // What is impossible has this log-probability beside the rest, as in TensorFlow, so that sums stay finite.
-const double kLogZero = std::log(1e-307);
+constexpr double kLogZero = -706.893623549172;  // log(1e-307)
 constexpr double kNoState = -1e30;
 
 // x (batch, states) moved to later states by `by`.

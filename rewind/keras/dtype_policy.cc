@@ -9,11 +9,9 @@ namespace rw::keras {
 namespace {
 
 std::mutex g_policy_mutex;
-DTypePolicy g_policy(DType::kFloat32);
+constinit DTypePolicy g_policy(DType::kFloat32);
 
 }  // namespace
-
-DTypePolicy::DTypePolicy(DType dtype) : compute_(dtype), variable_(dtype) {}
 
 DTypePolicy::DTypePolicy(const char* name) {
   const std::string_view text(name);

@@ -10,8 +10,8 @@ namespace rw::keras {
 
 class DTypePolicy {
  public:
-  DTypePolicy() = default;              // what dtype_policy() is when the layer is made
-  DTypePolicy(DType dtype);             // NOLINT: one type for both
+  DTypePolicy() = default;  // what dtype_policy() is when the layer is made
+  constexpr DTypePolicy(DType dtype) : compute_(dtype), variable_(dtype) {}  // NOLINT: one type for both
   DTypePolicy(const char* name);        // NOLINT: "float32", "mixed_bfloat16", "mixed_float16", ...
   DTypePolicy(const std::string& name)  // NOLINT
       : DTypePolicy(name.c_str()) {}

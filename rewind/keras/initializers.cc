@@ -49,7 +49,7 @@ Initializer::Initializer(std::string name, Call call, std::function<Initializer(
     : state_(std::make_shared<State>(State{std::move(name), std::move(call), std::move(again)})) {}
 
 const std::string& Initializer::name() const {
-  static const std::string none;
+  static const auto& none = *new std::string;
   return state_ ? state_->name : none;
 }
 

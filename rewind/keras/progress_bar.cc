@@ -7,7 +7,9 @@
 #include <chrono>
 #include <cmath>
 #include <cstdio>
-#include <iostream>
+#include <ostream>
+
+#include "rewind/base/console.h"
 
 namespace rw::keras {
 inline namespace callbacks {
@@ -99,7 +101,7 @@ ProgressBar::ProgressBar(const ProgressBarOptions& o)
     : o_(o), terminal_(o.terminal ? *o.terminal : !o.output && isatty(STDOUT_FILENO) == 1) {
   if (!o_.columns && o_.output) o_.columns = [] { return 0; };
   if (!o_.columns) o_.columns = terminal_columns;
-  if (!o_.output) o_.output = &std::cout;
+  if (!o_.output) o_.output = &console();
   if (!o_.clock) o_.clock = steady_seconds;
 }
 

@@ -4,9 +4,11 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <iostream>
+#include <ostream>
 #include <set>
 
+#include "rewind/base/console.h"
+#include "rewind/base/dynamic_type.h"
 #include "rewind/keras/functional_graph.h"
 #include "rewind/keras/layer_state.h"
 #include "rewind/keras/model.h"
@@ -76,7 +78,7 @@ std::string output_shape(const LayerState& s) {
 class Summary {
  public:
   Summary(const Model& model, const SummaryOptions& options) : model_(model), options_(options) {
-    graph_ = dynamic_cast<const Sequential*>(&model) ? nullptr : model.graph();
+    graph_ = dynamic_cast_to<const Sequential*>(&model) ? nullptr : model.graph();
     if (graph_)
       for (const auto& level : graph_->nodes_by_depth())
         for (const auto& node : level) nodes_.insert(node.get());
@@ -142,7 +144,7 @@ class Summary {
     if (options_.show_trainable) cells.push_back(l->weights().empty() ? "-" : s.trainable ? "Y" : "N");
     table->add_row(std::move(cells));
     if (!options_.expand_nested) return;
-    if (const auto* nested = dynamic_cast<const Model*>(&*l))
+    if (const auto* nested = l->as_model())
       for (const LayerRef& inner : nested->layers()) add_rows(inner, level + 1, table);
   }
 
@@ -174,6 +176,6 @@ class Summary {
 std::string Model::summary_text(const SummaryOptions& options) const {
   return Summary(*this, options).text();
 }
-void Model::summary(const SummaryOptions& options) const { std::cout << summary_text(options) << std::flush; }
+void Model::summary(const SummaryOptions& options) const { console() << summary_text(options) << std::flush; }
 
 }  // namespace rw::keras

@@ -24,16 +24,13 @@ RuleSlot slot_of(DeviceType device) {
   return RuleSlot::kCpuKernel;
 }
 
-void register_library_kernels() {
-  static std::once_flag once;
-  std::call_once(once, [] {
-#define RW_REGISTER(family) register_##family##_cpu_kernels();
-    RW_OP_FAMILIES(RW_REGISTER)
-#undef RW_REGISTER
-  });
-}
-
 }  // namespace
+
+void register_kernel_rules() {
+#define RW_REGISTER(family) register_##family##_cpu_kernels();
+  RW_OP_FAMILIES(RW_REGISTER)
+#undef RW_REGISTER
+}
 
 void KernelContext::fail(const std::string& message) const { fail_invalid(op_.tag, message); }
 void KernelContext::fail_dtype(DType dtype) const {
@@ -57,13 +54,7 @@ void register_kernel(std::string_view op, DeviceType device, const KernelEntry& 
 }
 
 const KernelEntry* find_kernel(const Op& op, DeviceType device) {
-  const RuleSlot slot = slot_of(device);
-  const void* rule = op.rule(slot);
-  if (!rule) [[unlikely]] {
-    register_library_kernels();
-    rule = op.rule(slot);
-  }
-  return static_cast<const KernelEntry*>(rule);
+  return static_cast<const KernelEntry*>(op.rule(slot_of(device)));
 }
 
 }  // namespace rw

@@ -1,5 +1,6 @@
 // The one list of op families. Each has a file in op/ (rows and shape rules), in kernel/cpu/ (kernels), in
 // autodiff/gradients/ and autodiff/batching/ (rules), and in tensor/ops/ (public functions).
+// And of the rooms that have rules for the rows, in which each register_<room>_rules() puts them there.
 #pragma once
 
 #define RW_OP_FAMILIES(X) \
@@ -20,3 +21,16 @@
   X(control)              \
   X(list)                 \
   X(effect)
+
+#define RW_ROOMS_WITH_RULES(X) \
+  X(kernel)                    \
+  X(runtime)                   \
+  X(autodiff)                  \
+  X(function)                  \
+  X(data)
+
+namespace rw {
+#define RW_DECLARE(room) void register_##room##_rules();
+RW_ROOMS_WITH_RULES(RW_DECLARE)
+#undef RW_DECLARE
+}  // namespace rw

@@ -1,10 +1,12 @@
 #include "rewind/op/table.h"
 
 #include <algorithm>
+#include <atomic>
 #include <deque>
 #include <mutex>
 #include <shared_mutex>
 #include <unordered_map>
+#include <utility>
 
 #include "rewind/base/error.h"
 #include "rewind/op/families.h"
@@ -42,6 +44,24 @@ size_t edit_distance(std::string_view a, std::string_view b) {
     }
   }
   return row.back();
+}
+
+constinit OpTable g_table;
+constinit std::atomic<bool> g_filled{false};
+
+// Registration asks for the table too, and gets it as it is: on the thread that fills it. Other threads wait.
+void fill_table() {
+  static std::recursive_mutex mutex;
+  static constinit bool begun = false;
+  const std::lock_guard lock(mutex);
+  if (std::exchange(begun, true)) return;
+#define RW_REGISTER(family) register_##family##_ops(g_table);
+  RW_OP_FAMILIES(RW_REGISTER)
+#undef RW_REGISTER
+#define RW_REGISTER(room) register_##room##_rules();
+  RW_ROOMS_WITH_RULES(RW_REGISTER)
+#undef RW_REGISTER
+  g_filled.store(true, std::memory_order_release);
 }
 
 }  // namespace
@@ -98,14 +118,9 @@ std::vector<const Op*> OpTable::all() const {
 }
 
 OpTable& op_table() {
-  static OpTable* table = [] {
-    auto* t = new OpTable;
-#define RW_REGISTER(family) register_##family##_ops(*t);
-    RW_OP_FAMILIES(RW_REGISTER)
-#undef RW_REGISTER
-    return t;
-  }();
-  return *table;
+  if (!g_filled.load(std::memory_order_acquire)) [[unlikely]]
+    fill_table();
+  return g_table;
 }
 
 const Op& find_op(std::string_view name) {

@@ -62,7 +62,9 @@ class OpTable {
   std::vector<const Op*> all() const;
 };
 
-// The process's table, with the library's rows in it.
+// The process's table. Whoever asks first fills it with the library's rows and everything that hangs on them:
+// kernels, gradients, batching rules. So what a program registers comes behind the library's, whenever it
+// does so, and replaces it; and rows that it adds never take a name of the library's.
 OpTable& op_table();
 // Throws NotFoundError with the nearest names.
 const Op& find_op(std::string_view name);

@@ -9,6 +9,7 @@
 
 #include "rewind/base/error.h"
 #include "rewind/kernel/kernel.h"
+#include "rewind/op/families.h"
 #include "rewind/op/table.h"
 #include "rewind/runtime/evaluate.h"
 #include "rewind/runtime/holdings.h"
@@ -83,14 +84,6 @@ void run_kernel(const Op& op, const Attrs& attrs, std::span<const Value* const> 
 }
 
 const RuntimeEntry* runtime_entry(const Op& op) {
-  static std::once_flag once;
-  std::call_once(once, [] {
-    register_state_runtime_kernels();
-    register_list_runtime_kernels();
-    register_share_rules();
-    register_host_function_kernel();
-    register_control_runtime_kernels();
-  });
   return static_cast<const RuntimeEntry*>(op.rule(RuleSlot::kRuntimeKernel));
 }
 
@@ -150,6 +143,14 @@ class PlainHost final : public KernelHost {
 };
 
 }  // namespace
+
+void register_runtime_rules() {
+  register_state_runtime_kernels();
+  register_list_runtime_kernels();
+  register_share_rules();
+  register_host_function_kernel();
+  register_control_runtime_kernels();
+}
 
 void set_log_device_placement(bool enabled) { g_log_placement = enabled; }
 bool log_device_placement() { return g_log_placement; }

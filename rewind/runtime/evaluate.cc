@@ -1,6 +1,5 @@
 #include "rewind/runtime/evaluate.h"
 
-#include <atomic>
 #include <vector>
 
 #include "rewind/base/error.h"
@@ -12,7 +11,6 @@ namespace {
 
 using Inputs = std::span<const Value* const>;
 
-std::atomic<BodyRunner> g_body_runner{nullptr};
 thread_local int t_evaluating = 0;  // bodies inside a reference evaluation are evaluated too
 
 struct Evaluating {
@@ -23,10 +21,9 @@ struct Evaluating {
 }  // namespace
 
 ValueList evaluate_body(const BodyRef& body, Inputs inputs) {
-  const BodyRunner runner = g_body_runner.load(std::memory_order_acquire);
-  if (!runner || t_evaluating > 0) return evaluate(graph_of(*body), inputs);
+  if (!run_compiled_body || t_evaluating > 0) return evaluate(graph_of(*body), inputs);
   ValueList results;
-  runner(body, inputs, &results);
+  run_compiled_body(body, inputs, &results);
   return results;
 }
 
@@ -82,8 +79,6 @@ void run_call(const Op& op, const Attrs& attrs, Inputs in, ValueList& outputs) {
 }
 
 }  // namespace
-
-void set_body_runner(BodyRunner runner) { g_body_runner.store(runner, std::memory_order_release); }
 
 ValueList evaluate(const Graph& g, Inputs inputs) {
   const Evaluating scope;

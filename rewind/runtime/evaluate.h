@@ -13,10 +13,10 @@ namespace rw {
 // not run.
 ValueList evaluate(const Graph& graph, std::span<const Value* const> inputs);
 
-// Who runs the bodies of If, While and calls instead of evaluate(): the compiler, once it is there.
-using BodyRunner = void (*)(const BodyRef& body, std::span<const Value* const> inputs, ValueList* results);
-void set_body_runner(BodyRunner runner);
-// Runs a body in that way.
+// Runs a body of If, While or a call compiled. Defined in compiler/compiled_graph.cc; a program that links no
+// compiler runs bodies by evaluate().
+[[gnu::weak]] void run_compiled_body(const BodyRef& body, std::span<const Value* const> inputs,
+                                     ValueList* results);
 ValueList evaluate_body(const BodyRef& body, std::span<const Value* const> inputs);
 // Whether the result of a condition is true; throws InvalidArgumentError when it is no single number.
 bool condition_holds(const Value& result, const Op& op);

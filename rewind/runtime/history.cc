@@ -26,7 +26,9 @@ bool written_down(const Value& v) {
          v.storage->unique() && !v.storage->buffer.foreign() && v.storage->buffer.data() == v.data;
 }
 
-bool drop_for(int64_t bytes) {
+}  // namespace
+
+bool drop_values(int64_t bytes) {
   History& h = History::get();
   const std::lock_guard lock(h.mutex);
   const Allocator& allocator = cpu_device().allocator();
@@ -36,23 +38,16 @@ bool drop_for(int64_t bytes) {
   return true;
 }
 
-std::string words() {
+std::string memory_words() {
   const HistoryStats s = history_stats();
   const std::string held = describe_holdings();
   return (s.written == 0 ? "" : "; " + readable_bytes(s.droppable) + " can still be dropped") +
          (held.empty() ? "" : "; what cannot be dropped: " + held);
 }
 
-}  // namespace
-
 History& History::get() {
   static auto* history = new History;  // outlives every tensor
   return *history;
-}
-
-History::History() {
-  set_dropper(drop_for);
-  set_memory_words(words);
 }
 
 void History::write(const Op& op, const Attrs& attrs, std::span<const Value* const> inputs,

@@ -98,7 +98,7 @@ class History {
     SmallVector<RecipeOutput*, 2> pinned;
   };
 
-  History();
+  History() = default;
   HistoryLine& line_of(const Recipe& r) const { return *lines_[r.line]; }
   bool is_cut(const Recipe& r) const;
   void arrive(RecipeOutput& o, void* data);  // in memory, on a list

@@ -2,24 +2,26 @@
 
 #include <mutex>
 
+#include "rewind/base/thread_own.h"
 #include "rewind/device/memory_budget.h"
 #include "rewind/runtime/history.h"
 
 namespace rw {
 namespace {
 
+constinit thread_local HistoryLine* written_line = nullptr;  // where the thread writes now
+
 // The line of a thread goes to another one behind it.
 struct OwnLine {
   HistoryLine* line = nullptr;
   ~OwnLine() {
+    written_line = nullptr;
     if (!line) return;
     History& h = History::get();
     const std::lock_guard lock(h.mutex);
     h.leave_line(*line);
   }
 };
-thread_local OwnLine own_line;
-constinit thread_local HistoryLine* written_line = nullptr;  // where the thread writes now
 
 }  // namespace
 
@@ -38,7 +40,7 @@ HistoryLine& history_line() {
   if (!written_line) {
     History& h = History::get();
     const std::lock_guard lock(h.mutex);
-    written_line = own_line.line = &h.take_line();
+    written_line = ThreadOwn<OwnLine>::get().line = &h.take_line();
   }
   return *written_line;
 }

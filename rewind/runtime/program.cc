@@ -82,13 +82,13 @@ struct ProgramRegistry {
 
 std::atomic<int64_t> g_frame_bytes{0};
 
-void drop_all_frames() {
+}  // namespace
+
+void reclaim_memory() {
   ProgramRegistry& r = ProgramRegistry::get();
   const std::lock_guard lock(r.mutex);
   for (const Program* p : r.programs) p->drop_frames();
 }
-
-}  // namespace
 
 struct Program::Frame {
   ~Frame() { g_frame_bytes.fetch_sub(counted, std::memory_order_relaxed); }
@@ -107,7 +107,6 @@ struct Program::Frame {
 Program::Program() {
   ProgramRegistry& r = ProgramRegistry::get();
   const std::lock_guard lock(r.mutex);
-  if (r.programs.empty()) set_reclaimer(drop_all_frames);
   r.programs.insert(this);
 }
 

@@ -15,7 +15,6 @@ namespace rw {
 namespace {
 
 constinit thread_local ThreadState t_state;
-std::atomic<BatchHook> g_batch_hook{nullptr};
 
 bool may_be_plain(const Op& op, TensorPointers inputs, const Attrs& attrs) {
   return op.elementwise && attrs.empty() && (inputs.size() == 1 || inputs.size() == 2);
@@ -88,9 +87,7 @@ Tensors apply_at(const Op& op, TensorPointers inputs, const Attrs& attrs, int de
   if (depth == 0) {
     outputs = run(op, inputs, attrs);
   } else if (op.stateful || any_batched(inputs, depth)) {
-    const BatchHook hook = g_batch_hook.load(std::memory_order_acquire);
-    RW_CHECK(hook != nullptr);
-    outputs = hook(op, inputs, attrs, depth);
+    outputs = run_batched(op, inputs, attrs, depth);
   } else {
     outputs = apply_at(op, inputs, attrs, depth - 1);
   }
@@ -110,7 +107,6 @@ Tensors apply_at(const Op& op, TensorPointers inputs, const Attrs& attrs, int de
 }  // namespace
 
 ThreadState& thread_state() { return t_state; }
-void set_batch_hook(BatchHook hook) { g_batch_hook.store(hook, std::memory_order_release); }
 
 uint64_t tensor_id(const Tensor& tensor) {
   static std::atomic<uint64_t> next{1};

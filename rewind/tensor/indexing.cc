@@ -156,8 +156,8 @@ void assign_slice(const Variable& variable, std::initializer_list<Index> indices
 // The commonest index; nothing is built that can be kept.
 Tensor Tensor::operator[](int64_t index) const {
   if (Tensor block = block_of(*this, {&index, 1}); block.defined()) return block;
-  static const Attrs kOneRow{{"shrink_axis_mask", 1}};
-  static const Tensor kStep = constant(std::vector<int64_t>{1});
+  static const auto& kOneRow = *new Attrs{{"shrink_axis_mask", 1}};
+  static const auto& kStep = *new Tensor(constant(std::vector<int64_t>{1}));
   const int64_t next = index + 1;
   const Tensor begin = tensor_from_bytes(&index, DType::kInt64, {1}),
                end = tensor_from_bytes(&next, DType::kInt64, {1});

@@ -59,9 +59,8 @@ struct ThreadState {
 
 ThreadState& thread_state();
 
-// Runs an op one batching level down: the batching room's entry, set when that room is first used.
-using BatchHook = Tensors (*)(const Op& op, TensorPointers inputs, const Attrs& attrs, int level);
-void set_batch_hook(BatchHook hook);
+// Runs an op one batching level down. Defined in autodiff/batching.cc.
+Tensors run_batched(const Op& op, TensorPointers inputs, const Attrs& attrs, int level);
 
 // A number that no other tensor has had or will have; given on first asking.
 uint64_t tensor_id(const Tensor& tensor);

@@ -1,15 +1,18 @@
 #include "rewind/tensor/variable_watch.h"
 
-#include <atomic>
+#include "rewind/tensor/thread_state.h"
+#include "rewind/tensor/trace.h"
 
 namespace rw {
-namespace {
-std::atomic<VariableWatcher> g_watcher{nullptr};
-}
 
-void set_variable_watcher(VariableWatcher watcher) { g_watcher.store(watcher, std::memory_order_release); }
 void watch_variable(const Variable& variable) {
-  if (const VariableWatcher w = g_watcher.load(std::memory_order_acquire)) w(variable);
+  auto tell = [&](Recorder* list) {
+    for (Recorder* r = list; r; r = r->outer)
+      if (!r->paused) r->on_variable_read(variable);
+  };
+  tell(thread_state().recorders);
+  for (const Trace* t = thread_state().trace; t && t->part_of_outer; t = t->outer())
+    tell(t->hidden_recorders());
 }
 
 }  // namespace rw

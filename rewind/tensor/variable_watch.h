@@ -5,9 +5,8 @@ namespace rw {
 
 class Variable;
 
-// Installed by the autodiff room; called on reads while a recorder is active.
-using VariableWatcher = void (*)(const Variable&);
-void set_variable_watcher(VariableWatcher watcher);
+// Called on reads while a recorder is active. Every tape of this thread that is recording and made at this
+// batching depth or outside hears of it.
 void watch_variable(const Variable& variable);
 
 }  // namespace rw

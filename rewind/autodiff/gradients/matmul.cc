@@ -21,14 +21,14 @@ template <bool kBatch>
 Tensor product(const Op& op, const Tensor& a, const Tensor& b, bool turn_a, bool turn_b) {
   if (!turn_a && !turn_b) return apply_one(op, {&a, &b});
   if (!turn_b) {
-    static const Attrs attrs{{kTurnA<kBatch>, true}};
+    static const auto& attrs = *new Attrs{{kTurnA<kBatch>, true}};
     return apply_one(op, {&a, &b}, attrs);
   }
   if (!turn_a) {
-    static const Attrs attrs{{kTurnB<kBatch>, true}};
+    static const auto& attrs = *new Attrs{{kTurnB<kBatch>, true}};
     return apply_one(op, {&a, &b}, attrs);
   }
-  static const Attrs attrs{{kTurnA<kBatch>, true}, {kTurnB<kBatch>, true}};
+  static const auto& attrs = *new Attrs{{kTurnA<kBatch>, true}, {kTurnB<kBatch>, true}};
   return apply_one(op, {&a, &b}, attrs);
 }
 

@@ -11,7 +11,7 @@ namespace rw {
 namespace {
 
 const Op* keyed_form(const Op& op) {
-  static const std::map<std::string_view, const Op*> forms{
+  static const auto& forms = *new std::map<std::string_view, const Op*>{
       {"RandomUniform", &find_op("StatelessRandomUniformV2")},
       {"RandomStandardNormal", &find_op("StatelessRandomNormalV2")},
       {"TruncatedNormal", &find_op("StatelessTruncatedNormalV2")},

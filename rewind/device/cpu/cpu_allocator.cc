@@ -25,7 +25,21 @@ constexpr int kKeptPerClass = 64;            // blocks of a class that one threa
 // Doublings of 64 bytes from which classes are fine, and the first of those.
 constexpr int kFineTop = std::bit_width(CpuAllocator::kFine / CpuAllocator::kAlign) - 1;
 constexpr int kFineClass = 4 + (kFineTop - 2) * 4;
-const int kSmallClasses = CpuAllocator::class_of(CpuAllocator::kSmallMax) + 1;
+
+constexpr int class_number(size_t bytes) {
+  const size_t units = (bytes + CpuAllocator::kAlign - 1) / CpuAllocator::kAlign;  // of 64 bytes
+  if (units <= 4) return units == 0 ? 0 : int(units) - 1;
+  const int top = std::bit_width(units - 1) - 1;  // units in (2^top, 2^(top+1)]
+  if (top >= kFineTop) {
+    const size_t part = size_t{1} << (top - 6);
+    const auto step = int((units - 1 - (size_t{1} << top)) / part);
+    return kFineClass + (top - kFineTop) * 64 + step;
+  }
+  const size_t quarter = size_t{1} << (top - 2);
+  const auto step = int((units - 1 - (size_t{1} << top)) / quarter);
+  return 4 + (top - 2) * 4 + step;
+}
+constexpr int kSmallClasses = class_number(CpuAllocator::kSmallMax) + 1;
 
 // What the process may use: physical memory, or the control group's limit where that is lower.
 int64_t machine_memory() {
@@ -89,19 +103,7 @@ ThreadCache::~ThreadCache() {
 
 }  // namespace
 
-int CpuAllocator::class_of(size_t bytes) {
-  const size_t units = (bytes + kAlign - 1) / kAlign;  // of 64 bytes
-  if (units <= 4) return units == 0 ? 0 : int(units) - 1;
-  const int top = std::bit_width(units - 1) - 1;  // units in (2^top, 2^(top+1)]
-  if (top >= kFineTop) {
-    const size_t part = size_t{1} << (top - 6);
-    const auto step = int((units - 1 - (size_t{1} << top)) / part);
-    return kFineClass + (top - kFineTop) * 64 + step;
-  }
-  const size_t quarter = size_t{1} << (top - 2);
-  const auto step = int((units - 1 - (size_t{1} << top)) / quarter);
-  return 4 + (top - 2) * 4 + step;
-}
+int CpuAllocator::class_of(size_t bytes) { return class_number(bytes); }
 
 size_t CpuAllocator::class_bytes(int size_class) {
   if (size_class < 4) return size_t(size_class + 1) * kAlign;

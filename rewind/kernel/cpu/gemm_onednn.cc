@@ -101,10 +101,7 @@ class Cache {
   dnnl::stream stream_{onednn_engine()};
 };
 
-Cache& cache() {
-  thread_local Cache c;
-  return c;
-}
+Cache& cache() { return ThreadOwn<Cache>::get(); }
 
 Entry& find(const Gemm& g, int64_t matrices, int64_t rows, int64_t columns) {
   const bool many = matrices > 1;

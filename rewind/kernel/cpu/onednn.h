@@ -7,6 +7,8 @@
 
 #include "rewind/device/openmp.h"
 
+#include "rewind/base/thread_own.h"
+
 namespace rw {
 
 // One engine for the process; it outlives every cache.
@@ -17,8 +19,10 @@ inline dnnl::engine& onednn_engine() {
 
 // Streams carry no state on the CPU; one a thread saves making them.
 inline dnnl::stream& onednn_stream() {
-  thread_local dnnl::stream stream(onednn_engine());
-  return stream;
+  struct Stream {
+    dnnl::stream stream{onednn_engine()};
+  };
+  return ThreadOwn<Stream>::get().stream;
 }
 
 }  // namespace rw

@@ -25,7 +25,7 @@ Tensor identity_like(const Tensor& a) {
 }
 
 // Orders 3 to 9: `b` holds the coefficients of a^0, a^1, ...
-Pade pade(const Tensor& a, const std::vector<double>& b) {
+Pade pade(const Tensor& a, std::span<const double> b) {
   const Tensor square = matmul(a, a);
   Tensor power = identity_like(a);
   Tensor odd = b[1] * power;
@@ -72,11 +72,11 @@ Tensor less(const Tensor& x, double bound) {
   return apply_one(RW_OP("Less"), {&x, &limit});
 }
 
-const std::vector<double> kThree{120., 60., 12., 1.};
-const std::vector<double> kFive{30240., 15120., 3360., 420., 30., 1.};
-const std::vector<double> kSeven{17297280., 8648640., 1995840., 277200., 25200., 1512., 56., 1.};
-const std::vector<double> kNine{17643225600., 8821612800., 2075673600., 302702400., 30270240.,
-                                2162160.,     110880.,     3960.,       90.,        1.};
+constexpr double kThree[] = {120., 60., 12., 1.};
+constexpr double kFive[] = {30240., 15120., 3360., 420., 30., 1.};
+constexpr double kSeven[] = {17297280., 8648640., 1995840., 277200., 25200., 1512., 56., 1.};
+constexpr double kNine[] = {17643225600., 8821612800., 2075673600., 302702400., 30270240.,
+                            2162160.,     110880.,     3960.,       90.,        1.};
 
 // The norm of the largest column sum, as (..., 1, 1).
 Tensor column_norm(const Tensor& a) {

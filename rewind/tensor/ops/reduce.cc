@@ -15,7 +15,7 @@ Tensor reduce(const Op& op, const Operand& x, const Axes& axis, bool keepdims) {
   const Tensor& t = x.tensor();
   const Tensor axes = axis.tensor(t);
   if (!keepdims) return apply_one(op, {&t, &axes});
-  static const Attrs kKeep{{"keep_dims", true}};
+  static const auto& kKeep = *new Attrs{{"keep_dims", true}};
   return apply_one(op, {&t, &axes}, kKeep);
 }
 

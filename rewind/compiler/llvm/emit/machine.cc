@@ -63,7 +63,7 @@ Machine find_host() {
 }  // namespace
 
 const Machine& host_machine() {
-  static const Machine machine = find_host();
+  static const auto& machine = *new Machine(find_host());
   return machine;
 }
 
