@@ -90,6 +90,7 @@ class ForwardRecorder final : public Recorder {
     std::vector<Tensor> in;
     std::vector<Tensor> tangents;
     std::vector<bool> wanted;
+    if (abandoned.load(std::memory_order_relaxed)) return tangents_.clear();
     if (!gather(inputs, &in, &tangents, &wanted)) return;
     bool any = false;  // comparisons and the like have no tangents
     for (const Tensor& t : outputs) any |= is_differentiable(t.dtype()) || t.dtype() == DType::kVariant;
@@ -202,9 +203,12 @@ ForwardAccumulator::ForwardAccumulator(const Tensor& primal, const Tensor& tange
     : ForwardAccumulator(std::vector<Tensor>{primal}, {tangent}) {}
 ForwardAccumulator::ForwardAccumulator(const Variable& primal, const Tensor& tangent)
     : ForwardAccumulator(std::vector<Variable>{primal}, {tangent}) {}
-ForwardAccumulator::~ForwardAccumulator() = default;
+ForwardAccumulator::~ForwardAccumulator() { release_recorder(std::move(recorder_)); }
 
 Gradient ForwardAccumulator::jvp(const Tensor& target, UnconnectedGradients unconnected) const {
+  if (records_elsewhere(*recorder_))
+    fail_precondition("ForwardAccumulator",
+                      "it listens to the ops of another thread; call jvp() on that thread");
   Tensor t = recorder_->tangent_of(target);
   if (t.defined()) return t;
   return unconnected == UnconnectedGradients::ZERO ? Gradient(zeros_of(target)) : Gradient();

@@ -4,7 +4,8 @@
 //   auto y = f(x);
 //   rw::Tensor jv = acc.jvp(y);                // J_f(x) v
 //
-// With a GradientTape inside it gives Hessian-vector products.
+// With a GradientTape inside it gives Hessian-vector products. It listens to the thread that made it, for as
+// long as it lives: jvp() throws FailedPreconditionError on another. Any thread may destroy it.
 #pragma once
 
 #include <memory>

@@ -10,7 +10,7 @@ namespace rw {
 
 GradientTape::GradientTape(GradientTapeOptions options)
     : tape_(std::make_unique<Tape>(options.persistent, options.watch_accessed_variables)) {}
-GradientTape::~GradientTape() = default;
+GradientTape::~GradientTape() { release_recorder(std::move(tape_)); }
 
 void GradientTape::watch(const Tensor& tensor) { tape_->watch(tensor); }
 void GradientTape::watch(const Variable& variable) { tape_->watch(variable); }
@@ -42,11 +42,17 @@ std::vector<Gradient> GradientTape::flat_gradient(const std::vector<Tensor>& tar
   return gradients;
 }
 
-std::vector<Variable> GradientTape::watched_variables() const { return tape_->watched_variables(); }
+std::vector<Variable> GradientTape::watched_variables() const {
+  tape_->check_thread();
+  return tape_->watched_variables();
+}
 void GradientTape::reset() { tape_->reset(); }
 void GradientTape::stop() { tape_->stop(); }
 
-GradientTape::Pause::Pause(Tape& tape) : tape(tape), was(tape.paused) { tape.paused = true; }
+GradientTape::Pause::Pause(Tape& tape) : tape(tape), was(tape.paused) {
+  tape.check_thread();
+  tape.paused = true;
+}
 GradientTape::Pause::~Pause() { tape.paused = was; }
 
 }  // namespace rw

@@ -5,7 +5,9 @@
 //   auto y = x * x;
 //   rw::Tensor dy_dx = tape.gradient(y, x);
 //
-// A tape belongs to the thread that made it. It records until gradient(), or to the end of its scope.
+// A tape records the ops of the thread that made it, until gradient(), stop() or the end of its scope. While
+// it records, its members throw FailedPreconditionError on other threads; behind stop() one thread at a time
+// may use it, whichever. Any thread may destroy it.
 #pragma once
 
 #include <memory>

@@ -108,7 +108,7 @@ Tape::Tape(bool persistent, bool watch_accessed_variables)
 }
 
 Tape::~Tape() {
-  stop();
+  leave_list();
   records_.clear();
   steps_.clear();
   leave_history();
@@ -126,13 +126,31 @@ void Tape::start() {
   recording_ = true;
 }
 
-void Tape::stop() {
+void Tape::check_thread() const {
+  if (records_elsewhere(*this))
+    fail_precondition("GradientTape",
+                      "the tape records the ops of another thread; call stop() on that thread before this "
+                      "one uses the tape");
+}
+
+void Tape::leave_list() {
   if (!recording_) return;
   remove_recorder(*this);
   recording_ = false;
 }
 
+void Tape::stop() {
+  check_thread();
+  leave_list();
+}
+
+void Tape::forget() {
+  reset();
+  leave_history();
+}
+
 void Tape::reset() {
+  check_thread();
   numbers_.clear();
   records_.clear();
   steps_.clear();
@@ -143,11 +161,13 @@ void Tape::reset() {
 }
 
 void Tape::watch(const Tensor& tensor) {
+  check_thread();
   if (!tensor.defined()) fail_invalid("GradientTape.watch", "the tensor is undefined");
   if (followable(tensor.dtype()) && !follows(tensor)) numbers_.add(tensor, false);
 }
 
 void Tape::watch(const Variable& variable) {
+  check_thread();
   if (follows(variable.handle())) return;
   numbers_.add(variable.handle(), false);
   variables_.push_back(variable);
@@ -185,6 +205,8 @@ Tensor Tape::zeros(const Saved& saved) const {
 }
 
 void Tape::record(const Op& op, TensorPointers inputs, const Attrs& attrs, Tensors& outputs) {
+  if (abandoned.load(std::memory_order_relaxed)) [[unlikely]]
+    return forget();
   SmallVector<int32_t, 8> numbers(inputs.size());
   bool followed = false;
   for (size_t i = 0; i < inputs.size(); ++i) followed |= (numbers[i] = numbers_.of(*inputs[i])) >= 0;
@@ -219,6 +241,8 @@ void Tape::record(const Op& op, TensorPointers inputs, const Attrs& attrs, Tenso
 }
 
 Tape::Steps* Tape::add_step(std::span<const Tensor> inputs, std::span<const Tensor> outputs) {
+  if (abandoned.load(std::memory_order_relaxed)) [[unlikely]]
+    return nullptr;
   SmallVector<int32_t, 8> numbers(inputs.size());
   bool followed = false;
   for (size_t i = 0; i < inputs.size(); ++i) followed |= (numbers[i] = numbers_.of(inputs[i])) >= 0;
@@ -313,6 +337,7 @@ void Tape::run_steps(size_t number, GradientSums& grads, const std::vector<uint8
 std::vector<Gradient> Tape::gradient(std::span<const Tensor> targets, std::span<const Tensor> sources,
                                      std::span<const Tensor> output_gradients,
                                      std::span<const Gradient> sums) {
+  check_thread();
   if (used_ && !persistent_) {
     fail_precondition("GradientTape",
                       "a tape gives gradients once; make it with {.persistent = true} to ask again");

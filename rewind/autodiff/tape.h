@@ -44,6 +44,8 @@ class Tape final : public Recorder {
   void start();
   void stop();
   bool recording() const { return recording_; }
+  // Throws FailedPreconditionError while another thread's ops go to the tape.
+  void check_thread() const;
   void reset();
 
   // One gradient per source, in order. Undefined entries of `output_gradients` stand for ones. `sums`: what
@@ -106,6 +108,9 @@ class Tape final : public Recorder {
   Tensor shape_tensor(const Saved& saved) const;
   Tensor zeros(const Saved& saved) const;
   void leave_history();
+  void leave_list();
+  // Lets go of everything, on the thread that records, when nobody will ask.
+  void forget();
   static void add(const Saved& in, Gradient&& gradient, GradientSums& grads,
                   const std::vector<uint8_t>& needed);
   void run_steps(size_t number, GradientSums& grads, const std::vector<uint8_t>& needed);

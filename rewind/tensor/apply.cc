@@ -1,6 +1,9 @@
 #include "rewind/tensor/apply.h"
 
+#include <algorithm>
 #include <atomic>
+#include <iterator>
+#include <mutex>
 
 #include "rewind/base/error.h"
 #include "rewind/device/memory_budget.h"
@@ -119,17 +122,92 @@ uint64_t tensor_id(const Tensor& tensor) {
 
 bool has_tensor_id(const Tensor& tensor) { return tensor.impl()->id.load(std::memory_order_relaxed) != 0; }
 
+struct RecordingThread {
+  std::mutex mutex;
+  std::atomic<bool> ended{false};  // set under the mutex
+  std::atomic<bool> any_abandoned{false};
+  std::vector<std::unique_ptr<Recorder>> abandoned;  // guarded by the mutex
+  // Off the list, and kept until the thread ends, because calls around this one may be walking it.
+  std::vector<std::unique_ptr<Recorder>> unlinked;
+};
+
+namespace {
+
+constinit thread_local RecordingThread* t_recording = nullptr;
+constinit thread_local bool t_recording_ended = false;
+
+// Tells recorders that outlive their thread, and deletes those that were left to it.
+struct RecordingThreadEnd {
+  std::shared_ptr<RecordingThread> thread = std::make_shared<RecordingThread>();
+  RecordingThreadEnd() { t_recording = thread.get(); }
+  ~RecordingThreadEnd() {
+    std::vector<std::unique_ptr<Recorder>> left;
+    {
+      const std::lock_guard lock(thread->mutex);
+      thread->ended = true;
+      left.swap(thread->abandoned);
+    }
+    left.clear();
+    thread->unlinked.clear();
+    t_recording = nullptr;
+    t_recording_ended = true;
+  }
+  RecordingThreadEnd(const RecordingThreadEnd&) = delete;
+  RecordingThreadEnd& operator=(const RecordingThreadEnd&) = delete;
+};
+
+std::shared_ptr<RecordingThread> this_recording_thread() {
+  if (t_recording_ended) return nullptr;  // in a destructor of another thread_local
+  static thread_local RecordingThreadEnd end;
+  return end.thread;
+}
+
+bool unlink(const Recorder& recorder) {
+  for (Recorder** at = &t_state.recorders; *at; at = &(*at)->outer) {
+    if (*at != &recorder) continue;
+    *at = recorder.outer;
+    return true;
+  }
+  return false;
+}
+
+// Those that a scope around has put aside stay for another time.
+void unlink_abandoned(RecordingThread& thread) {
+  const std::lock_guard lock(thread.mutex);
+  const auto found = std::stable_partition(thread.abandoned.begin(), thread.abandoned.end(),
+                                           [](const auto& r) { return !unlink(*r); });
+  std::move(found, thread.abandoned.end(), std::back_inserter(thread.unlinked));
+  thread.abandoned.erase(found, thread.abandoned.end());
+  thread.any_abandoned = !thread.abandoned.empty();
+}
+
+}  // namespace
+
 void push_recorder(Recorder& recorder) {
+  recorder.thread = this_recording_thread();
+  if (t_recording && t_recording->any_abandoned) unlink_abandoned(*t_recording);
   recorder.outer = t_state.recorders;
   t_state.recorders = &recorder;
 }
 
 void remove_recorder(Recorder& recorder) {
-  for (Recorder** at = &t_state.recorders; *at; at = &(*at)->outer) {
-    if (*at != &recorder) continue;
-    *at = recorder.outer;
-    return;
-  }
+  unlink(recorder);
+  recorder.thread = nullptr;
+}
+
+bool records_elsewhere(const Recorder& recorder) {
+  const RecordingThread* thread = recorder.thread.get();
+  return thread && thread != t_recording && !thread->ended;
+}
+
+void release_recorder(std::unique_ptr<Recorder> recorder) {
+  if (!recorder || !records_elsewhere(*recorder)) return;  // its destructor takes it off the list
+  const std::shared_ptr<RecordingThread> thread = recorder->thread;
+  const std::lock_guard lock(thread->mutex);
+  if (thread->ended) return;
+  recorder->abandoned = true;
+  thread->abandoned.push_back(std::move(recorder));
+  thread->any_abandoned = true;
 }
 
 Tensors apply(const Op& op, TensorPointers inputs, const Attrs& attrs) {

@@ -1,7 +1,9 @@
 // Who listens to the ops of this thread: tapes, forward accumulators, batching levels, the trace.
 #pragma once
 
+#include <atomic>
 #include <functional>
+#include <memory>
 
 #include "rewind/tensor/apply.h"
 
@@ -19,6 +21,8 @@ using CustomBackward = std::function<std::vector<Gradient>(std::span<const Gradi
 using BlockBackward = std::function<void(std::span<const Gradient> outputs, std::span<Gradient* const> sums)>;
 // Takes a step once more on other inputs, heard by who listens then.
 using Again = std::function<std::vector<Tensor>(const std::vector<Tensor>&)>;
+
+struct RecordingThread;
 
 // Told of every op after it ran. Lives on one thread's list while it records.
 class Recorder {
@@ -48,6 +52,8 @@ class Recorder {
   Recorder* outer = nullptr;  // the next on the list
   int depth = 0;              // the batching depth at which it was made: it sees the ops of that depth
   bool paused = false;
+  std::shared_ptr<RecordingThread> thread;  // on whose list it is; none: on no list
+  std::atomic<bool> abandoned{false};       // nobody will ask it for anything; see release_recorder
 };
 
 struct ThreadState {
@@ -68,6 +74,11 @@ bool has_tensor_id(const Tensor& tensor);
 
 void push_recorder(Recorder& recorder);
 void remove_recorder(Recorder& recorder);  // wherever it is on the list
+// Whether the ops of another thread go to it: then only that thread may use it.
+bool records_elsewhere(const Recorder& recorder);
+// Deletes a recorder, on whatever thread. One that another thread's ops go to is abandoned instead: that
+// thread lets go of what it recorded with its next op, and deletes it when it ends.
+void release_recorder(std::unique_ptr<Recorder> recorder);
 
 // No recorder of this thread hears anything while one of these lives.
 class StopRecording {
