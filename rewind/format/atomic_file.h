@@ -1,5 +1,9 @@
 // A file that appears whole or not at all: written under a temporary name in the same folder, synced, renamed
 // over the old one, and the folder synced. Without commit() nothing of it stays.
+//
+// Only a regular file is replaced. A symbolic link stays, and the file that it leads to is replaced. The
+// temporary file, "<name>.rewind-tmp-<process>-<number>", is locked (flock) as long as its writer lives: one
+// that nobody locks was left by a writer that was killed, and the next writer of the same file deletes it.
 #pragma once
 
 #include <cstddef>
@@ -21,7 +25,10 @@ class AtomicFile {
 
  private:
   [[noreturn]] void fail(const std::string& what);
-  std::string path_, temporary_;
+  void find_target();
+  void open_temporary();
+  std::string path_;  // as the user gave it
+  std::string target_, temporary_;
   const char* tag_;
   int fd_ = -1;
 };

@@ -258,7 +258,7 @@ TEST(Safetensors, AFailedWriteLeavesTheOldFile) {
   // The name is taken by a folder: the temporary file goes.
   mkdir((folder / "taken").c_str(), 0700);
   expect_error<FailedPreconditionError>([&] { write_safetensors(folder / "taken", small); },
-                                        "given its name");
+                                        "taken is a folder: only a regular file");
   EXPECT_EQ(folder.files().size(), 2u);
 }
 
