@@ -23,12 +23,6 @@ struct BeingTraced {
 };
 std::vector<BeingTraced>& being_traced() { return ThreadOwn<std::vector<BeingTraced>>::get(); }
 
-// One thread traces at a time: functions trace functions in any order.
-std::recursive_mutex& tracing_mutex() {
-  static std::recursive_mutex mutex;
-  return mutex;
-}
-
 constexpr size_t kTracesBeforeWarning = 5;
 constexpr size_t kMostNestedTraces = 1000;
 

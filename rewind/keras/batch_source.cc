@@ -6,6 +6,7 @@
 #include "rewind/base/error.h"
 #include "rewind/data/position.h"
 #include "rewind/keras/initializers.h"
+#include "rewind/keras/resume.h"
 
 namespace rw::keras {
 namespace {
@@ -34,19 +35,26 @@ class FromArrays : public BatchSource {
     for (const int64_t n : {int64_t(rows_.size()), seed_, passes_, int64_t(at_)}) to.number(n);
     return to.take();
   }
-  void start_at(const std::string& position) override {
+  void start_at(const std::string& position, const Progress& made) override {
+    const auto rows = int64_t(rows_.size());
     data::PositionReader from(position);
     from.mark("arrays");
-    from.number(int64_t(rows_.size()), int64_t(rows_.size()));
-    seed_ = from.number();
-    const int64_t passes = from.number(1, INT64_MAX);
-    const int64_t at = from.number(0, int64_t(rows_.size()));
+    from.number(rows, rows);
+    const int64_t seed = from.number();
+    const int64_t passes = from.number(0, INT64_MAX);
+    const int64_t at = from.number(0, rows);
     from.finish();
+    const int64_t epochs = epochs_of(passes, at, made);
+    if (epochs < 0 || epochs > made.epoch)
+      fail_position("behind step " + std::to_string(made.step) + " of epoch " + std::to_string(made.epoch) +
+                    ", the pass over the arrays cannot be the " + std::to_string(passes) +
+                    "th and stand at row " + std::to_string(at));
+    seed_ = seed;
     random_.seed(uint64_t(seed_));
     std::iota(rows_.begin(), rows_.end(), arrays_.begin);
     passes_ = 0;
     while (passes_ < passes) start();
-    at_ = size_t(at);
+    at_ = passes > 0 ? size_t(at) : rows_.size();  // none was begun: the next one is the first
   }
   bool next(Batch* batch) override {
     if (at_ >= rows_.size()) return false;
@@ -66,6 +74,23 @@ class FromArrays : public BatchSource {
   }
 
  private:
+  // How many epochs end before the one at hand when so many passes were begun and the last stands at this
+  // row; -1: that cannot be. A pass that ends inside of an epoch ends the epoch too.
+  int64_t epochs_of(int64_t passes, int64_t at, const Progress& made) const {
+    if (rows_.empty()) return -1;
+    if (passes == 0) return at == 0 && made.step == 0 ? 0 : -1;
+    const int64_t whole = steps();
+    const int64_t each = made.steps_per_epoch > 0 ? std::min(made.steps_per_epoch, whole) : whole;
+    const int64_t per_pass = (whole + each - 1) / each;
+    const bool ended = at == int64_t(rows_.size());
+    if (!ended && at % arrays_.batch_size != 0) return -1;
+    const int64_t before = (at + arrays_.batch_size - 1) / arrays_.batch_size - made.step;  // steps
+    if (made.step > each || before < 0) return -1;
+    if (passes - 1 > made.epoch / per_pass) return -1;
+    if (made.step == 0 && ended) return passes * per_pass;
+    return before % each == 0 ? (passes - 1) * per_pass + before / each : -1;
+  }
+
   ArrayBatches arrays_;
   std::vector<int64_t> rows_;
   int64_t seed_ = 0;
@@ -85,16 +110,17 @@ class FromDataset : public BatchSource {
     if (cursor_) cursor_->save(to);
     return to.take();
   }
-  void start_at(const std::string& position) override {
+  void start_at(const std::string& position, const Progress&) override {
     data::PositionReader from(position);
     from.mark("dataset");
+    if (from.at() == position.size()) return;  // no pass was begun
     start();
     cursor_->load(from);
     from.finish();
   }
   bool next(Batch* batch) override {
     data::Element element;
-    if (!cursor_->next(&element)) return false;
+    if (!cursor_ || !cursor_->next(&element)) return false;
     batch->x.clear();
     batch->y.clear();
     batch->sample_weight = {};

@@ -8,15 +8,21 @@
 
 namespace rw::keras {
 
+// Where in a training a pass is resumed: behind so many steps of this epoch. 0 steps_per_epoch: an epoch is
+// a pass.
+struct Progress {
+  int64_t epoch = 0, step = 0, steps_per_epoch = 0;
+};
+
 class BatchSource {
  public:
   virtual ~BatchSource() = default;
   // Begins a pass.
   virtual void start() = 0;
   // Where the pass stands behind the batch that came last, as bytes; and a pass that goes on from there, of
-  // the same data.
+  // the same data. Throws InvalidArgumentError for bytes of other data, or that contradict the progress.
   virtual std::string position() = 0;
-  virtual void start_at(const std::string& position) = 0;
+  virtual void start_at(const std::string& position, const Progress& at) = 0;
   // The next batch; false at the end.
   virtual bool next(Batch* batch) = 0;
   // Batches of a pass; -1: unknown or without end.

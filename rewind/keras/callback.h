@@ -4,8 +4,12 @@
 //     void on_epoch_end(int64_t epoch, Logs& logs) override { ... host().stop_training = true; }
 //   };
 //   model.fit(x, y, {.callbacks = {keras::EarlyStopping({.patience = 2}), Shout()}});
+//
+// Hooks run on the thread that trains. One object may watch several models, one after the other or one fit
+// inside of another's hook; fits on several threads take objects of their own.
 #pragma once
 
+#include <atomic>
 #include <concepts>
 #include <memory>
 #include <vector>
@@ -40,7 +44,7 @@ class TrainingHost {
   // In on_train_batch_end and on_epoch_end: what is done is behind it.
   virtual TrainingPosition position() const { return {}; }
 
-  bool stop_training = false;  // set by callbacks; training ends after the step
+  std::atomic<bool> stop_training{false};  // set by callbacks; training ends after the step
 };
 
 struct TrainingParams {
@@ -69,9 +73,11 @@ class Callback {
   virtual void on_predict_batch_begin(int64_t batch, Logs& logs) { (void)batch, (void)logs; }
   virtual void on_predict_batch_end(int64_t batch, Logs& logs) { (void)batch, (void)logs; }
 
+  // nullptr when the training that it watched has ended, also by an exception.
   virtual void set_host(TrainingHost* host) { host_ = host; }
   virtual void set_params(const TrainingParams& params) { params_ = params; }
   TrainingHost& host() const;  // throws FailedPreconditionError outside training
+  TrainingHost* host_or_null() const { return host_; }
   const TrainingParams& params() const { return params_; }
 
  private:
@@ -100,6 +106,7 @@ class CallbackList : public Callback {
  public:
   explicit CallbackList(std::vector<CallbackRef> callbacks = {}) : callbacks_(std::move(callbacks)) {}
   void add(CallbackRef callback) { callbacks_.push_back(std::move(callback)); }
+  const std::vector<CallbackRef>& list() const { return callbacks_; }
   // The first of this class, if there is one.
   template <class C>
   std::shared_ptr<C> find() const {

@@ -10,7 +10,9 @@
 #include "rewind/keras/layer_state.h"
 #include "rewind/keras/model.h"
 #include "rewind/keras/progress_bar.h"
+#include "rewind/keras/resume.h"
 #include "rewind/keras/trainer.h"
+#include "rewind/keras/watch_training.h"
 #include "rewind/tensor/ops/gather.h"
 #include "rewind/tensor/ops/reduce.h"
 #include "rewind/tensor/ops/shape.h"
@@ -40,14 +42,30 @@ class Host : public TrainingHost {
   Trainer* trainer_;
 };
 
-CallbackList listeners(const std::vector<CallbackRef>& given, int verbose, Host* host,
-                       const TrainingParams& params) {
+CallbackList listeners(const std::vector<CallbackRef>& given, int verbose) {
   CallbackList list(given);
   if (verbose > 0 && !list.find<ProgressBar>()) list.add(ProgressBar());
-  list.set_host(host);
-  list.set_params(params);
   return list;
 }
+
+// While fit runs the trainer knows its host, so that others can ask it to end.
+class Hosting {
+ public:
+  Hosting(Trainer& trainer, TrainingHost* host) : trainer_(trainer) {
+    const std::lock_guard lock(trainer_.mutex);
+    before_ = std::exchange(trainer_.host, host);
+  }
+  ~Hosting() {
+    const std::lock_guard lock(trainer_.mutex);
+    trainer_.host = before_;
+  }
+  Hosting(const Hosting&) = delete;
+  Hosting& operator=(const Hosting&) = delete;
+
+ private:
+  Trainer& trainer_;
+  TrainingHost* before_ = nullptr;
+};
 
 // By name; converted when somebody looks.
 Logs numbers(const std::vector<std::string>& names, const std::vector<Tensor>& values) {
@@ -75,6 +93,10 @@ Logs metric_logs(const Trainer& trainer) {
 
 // Weights of examples by the class of their target.
 Tensor class_weights(const std::map<int64_t, double>& by_class, const Batch& batch) {
+  if (batch.sample_weight.defined())
+    fail_invalid("fit",
+                 "class_weight and sample_weight cannot be given at the same time: the examples have weights "
+                 "of their own already; multiply the two into one sample_weight");
   if (batch.y.size() != 1)
     fail_invalid("fit", "class_weight is only supported for models with a single output");
   Tensor y = batch.y[0];
@@ -98,17 +120,11 @@ std::vector<Tensor> joined(std::vector<std::vector<Tensor>> parts) {
   return results;
 }
 
-// Puts back the weights that moving averages were written over.
-void restore(const TrainingPosition& position, const std::vector<Variable>& weights) {
-  if (position.weights.empty()) return;
-  bool fits = position.weights.size() == weights.size();
-  for (size_t i = 0; fits && i < weights.size(); ++i)
-    fits = position.weights[i].dtype() == weights[i].dtype() &&
-           position.weights[i].shape() == weights[i].shape();
-  if (!fits)
-    fail_invalid("fit", "the position in resume_from has " + std::to_string(position.weights.size()) +
-                            " weights of another model: this one trains " + std::to_string(weights.size()));
-  for (size_t i = 0; i < weights.size(); ++i) weights[i].assign(position.weights[i]);
+void refuse_sample_weight(const char* tag, const Tensor& weights) {
+  if (weights.defined())
+    fail_invalid(tag,
+                 "sample_weight goes with arrays; a dataset has the weights in its elements: (x, y, "
+                 "sample_weight)");
 }
 
 int64_t shorter(int64_t steps, int64_t limit) {
@@ -148,34 +164,40 @@ History Model::fit(const Arrays& x, const Arrays& y, const FitOptions& options) 
 }
 
 History Model::fit(const data::Dataset& dataset, const FitOptions& options) {
+  refuse_sample_weight("fit", options.sample_weight);
   return fit_on(*batches_of(dataset, input_count(), output_count()), nullptr, options);
 }
 History Model::fit(const data::Dataset& dataset, const data::Dataset& validation, const FitOptions& options) {
+  refuse_sample_weight("fit", options.sample_weight);
   return fit_on(*batches_of(dataset, input_count(), output_count()),
                 batches_of(validation, input_count(), output_count()).get(), options);
 }
 
 History Model::fit_on(BatchSource& training, BatchSource* validation, const FitOptions& options) {
+  const std::lock_guard turn(layer_state()->training);
   trainer();
-  make_steps();
-  Trainer& t = trainer();
-  Host host(this, &t);
-  t.host = &host;
+  const std::shared_ptr<TrainerSteps> compiled = make_steps();
+  const std::shared_ptr<Trainer> kept = layer_state()->trainer_now();  // a callback may compile anew
+  Trainer& t = *kept;
   const int64_t steps = shorter(training.steps(), options.steps_per_epoch);
-  CallbackList callbacks =
-      listeners(options.callbacks, options.verbose, &host, {options.verbose, options.epochs, steps});
+  const TrainingPosition begin = options.resume_from.value_or(TrainingPosition{options.initial_epoch});
+  if (options.resume_from) check_position(begin, options, steps);
+  Host host(this, &t);
+  const Hosting hosting(t, &host);
+  CallbackList callbacks = listeners(options.callbacks, options.verbose);
   const auto history = std::make_shared<History>();
   callbacks.add(history);
-  const InterruptScope interrupts;
-  const TrainingPosition begin = options.resume_from.value_or(TrainingPosition{options.initial_epoch});
+  const WatchTraining watch(callbacks, &host, {options.verbose, options.epochs, steps});
+  std::optional<InterruptScope> interrupts;
+  if (options.stop_on_interrupt) interrupts.emplace();
   int epoch = begin.epoch;
   int64_t step = begin.step;  // steps of the epoch that were made
   bool open = false;          // a pass that steps_per_epoch cut goes on in the next epoch
   if (!begin.data.empty()) {
-    training.start_at(begin.data);
+    training.start_at(begin.data, {begin.epoch, begin.step, options.steps_per_epoch});
     open = true;
   }
-  restore(begin, trainable_weights());
+  restore_weights(begin, trainable_weights());
   std::optional<TrainingPosition> stopped;  // in the middle of an epoch
   std::vector<Tensor> unaveraged;
   host.where = [&] {
@@ -210,12 +232,12 @@ History Model::fit_on(BatchSource& training, BatchSource* validation, const FitO
       if (!options.class_weight.empty()) batch.sample_weight = class_weights(options.class_weight, batch);
       if (!counted) {  // a model made anew has no metrics before its first step
         make_metrics(batch);
-        t.set_metric_values(begin.metrics);
-        counted = true;
+        counted = t.set_metric_values(begin.metrics);
+        if (!counted) fail_position("it holds the state of other metrics");
       }
       callbacks.on_train_batch_begin(step, nothing);
-      const std::vector<Tensor> values = t.steps.train(batch);
-      logs = numbers(t.steps.train_names, values);
+      const std::vector<Tensor> values = compiled->train(batch);
+      logs = numbers(compiled->train_names, values);
       any = true;
       callbacks.on_train_batch_end(step++, logs);
       interrupted = InterruptScope::interrupted();
@@ -248,14 +270,12 @@ History Model::fit_on(BatchSource& training, BatchSource* validation, const FitO
   }
   callbacks.on_train_end(logs);
   history->position = host.where();
-  t.host = nullptr;
   return *history;
 }
 
 Logs Model::evaluate_on(BatchSource& source, int64_t steps, CallbackList& callbacks) {
-  make_steps();
-  Trainer& t = trainer();
-  t.reset_metrics();
+  const std::shared_ptr<TrainerSteps> compiled = make_steps();
+  trainer().reset_metrics();
   Logs logs, nothing;
   callbacks.on_test_begin(nothing);
   source.start();
@@ -263,8 +283,8 @@ Logs Model::evaluate_on(BatchSource& source, int64_t steps, CallbackList& callba
   for (int64_t step = 0; (steps <= 0 || step < steps) && source.next(&batch); ++step) {
     build_from(batch);
     callbacks.on_test_batch_begin(step, nothing);
-    const std::vector<Tensor> values = t.steps.test(batch);
-    logs = numbers(t.steps.test_names, values);
+    const std::vector<Tensor> values = compiled->test(batch);
+    logs = numbers(compiled->test_names, values);
     callbacks.on_test_batch_end(step, logs);
     if (InterruptScope::interrupted()) break;  // inside of fit
   }
@@ -280,21 +300,23 @@ Logs Model::evaluate(const Arrays& x, const Arrays& y, const EvaluateOptions& op
 }
 Logs Model::evaluate(const data::Dataset& dataset, const EvaluateOptions& options) {
   trainer();
+  refuse_sample_weight("evaluate", options.sample_weight);
   return evaluate_alone(*batches_of(dataset, input_count(), output_count()), options);
 }
 Logs Model::evaluate_alone(BatchSource& source, const EvaluateOptions& options) {
+  const std::lock_guard turn(layer_state()->training);
   Host host(this, &trainer());
-  CallbackList callbacks = listeners(options.callbacks, options.verbose, &host,
-                                     {options.verbose, 1, shorter(source.steps(), options.steps)});
+  CallbackList callbacks = listeners(options.callbacks, options.verbose);
+  const WatchTraining watch(callbacks, &host, {options.verbose, 1, shorter(source.steps(), options.steps)});
   return evaluate_on(source, options.steps, callbacks);
 }
 
 std::vector<Tensor> Model::predict_on(BatchSource& source, const PredictOptions& options) {
-  make_steps();
-  Trainer& t = *layer_state()->trainer;
-  Host host(this, &t);
-  CallbackList callbacks = listeners(options.callbacks, options.verbose, &host,
-                                     {options.verbose, 1, shorter(source.steps(), options.steps)});
+  const std::shared_ptr<TrainerSteps> compiled = make_steps();
+  const std::shared_ptr<Trainer> kept = layer_state()->trainer_now();
+  Host host(this, kept.get());
+  CallbackList callbacks = listeners(options.callbacks, options.verbose);
+  const WatchTraining watch(callbacks, &host, {options.verbose, 1, shorter(source.steps(), options.steps)});
   Logs nothing;
   callbacks.on_predict_begin(nothing);
   source.start();
@@ -304,7 +326,7 @@ std::vector<Tensor> Model::predict_on(BatchSource& source, const PredictOptions&
     callbacks.on_predict_batch_begin(step, nothing);
     batch.y.clear();
     batch.sample_weight = {};
-    parts.push_back(t.steps.predict(batch));
+    parts.push_back(compiled->predict(batch));
     callbacks.on_predict_batch_end(step, nothing);
   }
   callbacks.on_predict_end(nothing);
@@ -328,20 +350,20 @@ Tensor Model::predict(const Arrays& x, const PredictOptions& options) {
 }
 
 Logs Model::train_on_batch(const Arrays& x, const Arrays& y, const Tensor& sample_weight) {
+  const std::lock_guard turn(layer_state()->training);
   trainer();
-  make_steps();
-  Trainer& t = trainer();
+  const std::shared_ptr<TrainerSteps> compiled = make_steps();
   build_from({x.list(), y.list()});
-  const std::vector<Tensor> values = t.steps.train({x.list(), y.list(), sample_weight});
-  return numbers(t.steps.train_names, values);
+  const std::vector<Tensor> values = compiled->train({x.list(), y.list(), sample_weight});
+  return numbers(compiled->train_names, values);
 }
 Logs Model::test_on_batch(const Arrays& x, const Arrays& y, const Tensor& sample_weight) {
+  const std::lock_guard turn(layer_state()->training);
   trainer();
-  make_steps();
-  Trainer& t = trainer();
+  const std::shared_ptr<TrainerSteps> compiled = make_steps();
   build_from({x.list(), y.list()});
-  const std::vector<Tensor> values = t.steps.test({x.list(), y.list(), sample_weight});
-  return numbers(t.steps.test_names, values);
+  const std::vector<Tensor> values = compiled->test({x.list(), y.list(), sample_weight});
+  return numbers(compiled->test_names, values);
 }
 
 }  // namespace rw::keras

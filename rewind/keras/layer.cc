@@ -33,12 +33,14 @@ Layer::Layer(std::string class_name, const LayerOptions& options) : state_(std::
   s.name = options.name;
   s.auto_named = s.name.empty();
   if (s.auto_named && !s.class_name.empty()) s.name = auto_name(s.class_name);
+  s.named = !s.name.empty();
   s.trainable = options.trainable;
   s.policy = options.dtype.defined() ? options.dtype : dtype_policy();
   remember_object(s, this);
 }
 
-Layer::Layer(const Layer& other) : Module(other), state_(other.state_), built_here_(other.built_here_) {
+Layer::Layer(const Layer& other)
+    : Module(other), state_(other.state_), built_here_(other.built_here_.load()) {
   other.name();  // a copy cannot ask for the class of its own object later
   remember_object(*state_, this);
 }
@@ -50,7 +52,7 @@ Layer& Layer::operator=(const Layer& other) {
   forget_object(*state_, this);
   Module::operator=(other);
   state_ = other.state_;
-  built_here_ = other.built_here_;
+  built_here_ = other.built_here_.load();
   remember_object(*state_, this);
   return *this;
 }
@@ -58,6 +60,7 @@ Layer& Layer::operator=(const Layer& other) {
 Layer::~Layer() { forget_object(*state_, this); }
 
 std::string Layer::class_name() const {
+  const std::lock_guard lock(state_->mutex);
   if (state_->class_name.empty()) {
     const std::type_info* type = dynamic_type(*this);
     state_->class_name = type ? class_name_of(*type) : "Layer";
@@ -66,8 +69,14 @@ std::string Layer::class_name() const {
 }
 
 const std::string& Layer::name() const {
-  if (state_->name.empty()) state_->name = auto_name(class_name());
-  return state_->name;
+  LayerState& s = *state_;
+  if (!s.named.load(std::memory_order_acquire)) {
+    const std::string of_class = class_name();
+    const std::lock_guard lock(s.mutex);
+    if (s.name.empty()) s.name = auto_name(of_class);
+    s.named = true;
+  }
+  return s.name;
 }
 
 bool Layer::built() const { return state_->built; }
@@ -79,7 +88,11 @@ void Layer::set_trainable(bool trainable) const {
 DType Layer::compute_dtype() const { return state_->policy.compute_dtype(); }
 DType Layer::variable_dtype() const { return state_->policy.variable_dtype(); }
 
-void Layer::set_input_spec(InputSpec spec) const { state_->spec = std::move(spec); }
+void Layer::set_input_spec(InputSpec spec) const {
+  // A copy that finds the weights there may build while others call the layer.
+  if (state_->built && !state_->built_at_once) return;
+  state_->spec = std::move(spec);
+}
 void Layer::set_activity_regularizer(const Regularizer& regularizer) const {
   state_->activity_regularizer = regularizer;
 }
@@ -110,9 +123,10 @@ Variable Layer::add_weight(const WeightOptions& options) {
   return v;
 }
 
-void Layer::add_loss(const Tensor& loss) { state_->losses.push_back(loss); }
+void Layer::add_loss(const Tensor& loss) { state_->add_loss(loss); }
 
 std::vector<Variable> Layer::weights() const {
+  const BuildLock lock(*state_);
   find_children();
   std::vector<const LayerState::Weight*> trainable, all;
   state_->collect(&trainable, &all);
@@ -122,6 +136,7 @@ std::vector<Variable> Layer::weights() const {
 }
 
 std::vector<Variable> Layer::trainable_weights() const {
+  const BuildLock lock(*state_);
   find_children();
   std::vector<const LayerState::Weight*> trainable, all;
   state_->collect(&trainable, &all);
@@ -131,6 +146,7 @@ std::vector<Variable> Layer::trainable_weights() const {
 }
 
 std::vector<Variable> Layer::non_trainable_weights() const {
+  const BuildLock lock(*state_);
   find_children();
   std::vector<const LayerState::Weight*> trainable, all;
   state_->collect(&trainable, &all);
@@ -148,13 +164,14 @@ SeedGenerator Layer::add_seed_generator(std::optional<int64_t> seed) const {
 }
 
 std::vector<Variable> Layer::random_states() const {
+  const BuildLock lock(*state_);
   find_children();
   std::vector<Variable> list;
   std::set<const LayerState*> seen;
   auto add = [&](auto& self, const LayerState& s) -> void {
     if (!seen.insert(&s).second) return;
     list.insert(list.end(), s.random_states.begin(), s.random_states.end());
-    for (const auto& child : s.children) self(self, *child);
+    for (const auto& child : s.children_now()) self(self, *child);
   };
   add(add, *state_);
   return list;
@@ -203,23 +220,29 @@ int64_t Layer::count_params() const {
 }
 
 std::vector<Tensor> Layer::losses() const {
-  find_children();
   std::vector<Tensor> list;
-  std::set<const LayerState*> seen;
-  auto add = [&](auto& self, const LayerState& s) -> void {
-    if (!seen.insert(&s).second) return;
-    list.insert(list.end(), s.losses.begin(), s.losses.end());
-    for (const auto& child : s.children) self(self, *child);
-  };
-  add(add, *state_);
-  std::vector<const LayerState::Weight*> trainable, all;
-  state_->collect(&trainable, &all);
-  for (const auto* w : trainable)
-    if (w->regularizer) list.push_back(w->regularizer(w->variable.value()));
+  std::vector<LayerState::Weight> penalised;
+  {
+    const BuildLock lock(*state_);
+    find_children();
+    std::set<const LayerState*> seen;
+    auto add = [&](auto& self, const LayerState& s) -> void {
+      if (!seen.insert(&s).second) return;
+      for (Tensor& loss : s.own_losses()) list.push_back(std::move(loss));
+      for (const auto& child : s.children_now()) self(self, *child);
+    };
+    add(add, *state_);
+    std::vector<const LayerState::Weight*> trainable, all;
+    state_->collect(&trainable, &all);
+    for (const auto* w : trainable)
+      if (w->regularizer) penalised.push_back(*w);
+  }
+  for (const LayerState::Weight& w : penalised) list.push_back(w.regularizer(w.variable.value()));
   return list;
 }
 
 void Layer::find_children() const {
+  const BuildLock lock(*state_);
   ChildCollector collector;
   const_cast<Layer*>(this)->visit_members(collector);
   auto add = [&](auto& self, const std::vector<TrackedChild>& members) -> void {
@@ -241,7 +264,7 @@ void Layer::find_children() const {
 void Layer::visit_members(ChildCollector& collector) {
   for (LayerState::Weight& w : state_->weights) collector.members(weight_name(w.variable), w.variable);
   for (Variable& v : state_->random_states) collector.members(weight_name(v), v);
-  for (const auto& child : state_->children)
+  for (const auto& child : state_->children_now())
     if (Layer* object = child->object_or_null()) collector.members(child->name, *object);
 }
 
@@ -279,17 +302,58 @@ Layer& LayerState::object() {
 
 void LayerState::add_child(const std::shared_ptr<LayerState>& child) {
   if (child.get() == this || own_children) return;
+  const std::lock_guard lock(mutex);
   if (std::find(children.begin(), children.end(), child) == children.end()) children.push_back(child);
 }
 
+std::vector<std::shared_ptr<LayerState>> LayerState::children_now() const {
+  const std::lock_guard lock(mutex);
+  return children;
+}
+
+void LayerState::add_loss(const Tensor& loss) {
+  const std::lock_guard lock(mutex);
+  losses_.emplace_back(std::this_thread::get_id(), loss);
+  has_losses_ = true;
+}
+
 void LayerState::clear_losses() {
-  losses.clear();
-  for (const auto& child : children) child->clear_losses();
+  std::vector<Tensor> cleared;  // freed without the lock
+  if (has_losses_) {
+    const std::lock_guard lock(mutex);
+    const auto own = std::stable_partition(
+        losses_.begin(), losses_.end(), [](const auto& l) { return l.first != std::this_thread::get_id(); });
+    for (auto at = own; at != losses_.end(); ++at) cleared.push_back(std::move(at->second));
+    losses_.erase(own, losses_.end());
+    has_losses_ = !losses_.empty();
+  }
+  for (const auto& child : children_now()) child->clear_losses();
+}
+
+std::vector<Tensor> LayerState::own_losses() const {
+  const std::lock_guard lock(mutex);
+  std::vector<Tensor> list;
+  for (const auto& [thread, loss] : losses_)
+    if (thread == std::this_thread::get_id()) list.push_back(loss);
+  return list;
+}
+
+void LayerState::note_output(const std::vector<Tensor>& results) {
+  if (knows_output_.load(std::memory_order_relaxed)) return;
+  const std::lock_guard lock(mutex);
+  if (output_shapes.empty())
+    for (const Tensor& t : results) output_shapes.push_back(t.shape());
+  knows_output_ = true;
+}
+
+std::shared_ptr<Trainer> LayerState::trainer_now() const {
+  const std::lock_guard lock(mutex);
+  return trainer;
 }
 
 void LayerState::set_trainable(bool value) {
   trainable = value;
-  for (const auto& child : children) child->set_trainable(value);
+  for (const auto& child : children_now()) child->set_trainable(value);
 }
 
 void LayerState::collect(std::vector<const Weight*>* trained, std::vector<const Weight*>* all) const {
@@ -303,14 +367,19 @@ void LayerState::collect(std::vector<const Weight*>* trained, std::vector<const 
         if (own_trainable && active) trained->push_back(&w);
       }
     }
-    for (const auto& child : s.children) self(self, *child, active);
+    for (const auto& child : s.children_now()) self(self, *child, active);
   };
   add(add, *this, true);
 }
 
 bool LayerState::has_unbuilt() const {
   if (!built) return true;
-  return std::any_of(children.begin(), children.end(), [](const auto& c) { return c->has_unbuilt(); });
+  const auto inside = children_now();
+  return std::any_of(inside.begin(), inside.end(), [](const auto& c) { return c->has_unbuilt(); });
+}
+
+BuildLock::BuildLock(const LayerState& state) : lock_(tracing_mutex(), std::defer_lock) {
+  if (state.has_unbuilt()) lock_.lock();
 }
 
 }  // namespace rw::keras

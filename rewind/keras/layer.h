@@ -12,8 +12,11 @@
 // Layers inside a layer are members, listed by RW_TRACK(first, second) in the order in which their weights
 // come. One that call() uses and RW_TRACK does not list is added behind them on its first call.
 // A layer is built by its first call, also inside a function: initial values are computed outside the trace.
+// Any number of threads may call a layer, the first call included: it is built once. Each thread has its own
+// losses(). set_trainable() and what a subclass changes itself are for one thread, while no other calls.
 #pragma once
 
+#include <atomic>
 #include <memory>
 #include <optional>
 #include <string>
@@ -128,7 +131,7 @@ class Layer : public Module {
   std::vector<Tensor> get_weights() const;
   void set_weights(const std::vector<Tensor>& values) const;
   int64_t count_params() const;
-  // Added by layers in the last call, then the penalties of the weights' regularizers.
+  // Added by layers in this thread's last call, then the penalties of the weights' regularizers.
   std::vector<Tensor> losses() const;
   // Makes the weights without a call.
   void build_for(const Shape& input) const { build_for(std::vector<Shape>{input}); }
@@ -162,8 +165,9 @@ class Layer : public Module {
   void build_here(const std::vector<Shape>& shapes);
 
   std::shared_ptr<LayerState> state_;
-  bool built_here_ = false;  // this object has its variables: a copy that was made before has not
-  size_t next_weight_ = 0;   // of a build that finds the weights there
+  // This object has its variables: a copy that was made before has not.
+  std::atomic<bool> built_here_{false};
+  size_t next_weight_ = 0;  // of a build that finds the weights there
 };
 
 // The base of layers that tell their class: they are named when they are made, and a temporary can be called

@@ -60,18 +60,30 @@ Tensor Layer::compute_mask(const std::vector<Tensor>& inputs, const std::vector<
 
 void Layer::build_here(const std::vector<Shape>& shapes) {
   const OutsideTraces outside;
+  LayerState& s = *state_;
   next_weight_ = 0;
-  build_many(shapes);
-  next_weight_ = state_->weights.size();
-  built_here_ = true;
-  state_->built = true;
+  const size_t weights = s.weights.size(), states = s.random_states.size();
+  try {
+    build_many(shapes);
+  } catch (...) {  // a build that failed leaves nothing that the next one would make again
+    if (!s.built) {
+      s.weights.resize(weights);
+      s.random_states.resize(states);
+    }
+    throw;
+  }
+  next_weight_ = s.weights.size();
   find_children();
+  s.built = true;
+  built_here_ = true;
 }
 
 void Layer::build_for(const std::vector<Shape>& inputs) const {
   name();
   const std::shared_ptr<Layer> shared = state_->shared_object();
   Layer& target = shared ? *shared : const_cast<Layer&>(*this);
+  if (target.built_here_) return;
+  const std::lock_guard building(tracing_mutex());
   if (target.built_here_) return;
   CallContext context;
   const CallEntry entry(context, state_.get(), {});
@@ -90,8 +102,14 @@ std::vector<Tensor> Layer::run(std::vector<Tensor> inputs, CallArgs args) {
       inputs[i] = cast(inputs[i], compute);
   }
   if (!args.mask.defined() && !args.masks.empty()) args.mask = args.masks[0];
-  if (!s.spec.empty())
+  // The first thread builds; the others wait here and find the layer built.
+  std::unique_lock building(tracing_mutex(), std::defer_lock);
+  if (!built_here_) building.lock();
+  const auto check_inputs = [&] {
+    if (s.spec.empty()) return;
     for (size_t i = 0; i < inputs.size(); ++i) s.spec.check(s.name, i, inputs[i].shape());
+  };
+  check_inputs();
   if (!context.stack().empty()) {
     CallContext::Entry& around = context.stack().back();
     if (!args.training) args.training = around.training;
@@ -100,15 +118,15 @@ std::vector<Tensor> Layer::run(std::vector<Tensor> inputs, CallArgs args) {
   const CallEntry entry(context, &s, args.training);
   if (!built_here_) {
     build_here(shapes_of(inputs));
-    if (!s.spec.empty())
-      for (size_t i = 0; i < inputs.size(); ++i) s.spec.check(s.name, i, inputs[i].shape());
+    check_inputs();
   }
+  if (building.owns_lock()) building.unlock();
   if (!args.training) args.training = trains_unless_told();
   std::vector<Tensor> results;
   try {
     results = call_many(inputs, args);
   } catch (const InvalidArgumentError& e) { throw_in_layer(e, s.name, inputs); }
-  if (s.output_shapes.empty()) s.output_shapes = shapes_of(results);
+  s.note_output(results);
   if (s.activity_regularizer) {
     for (const Tensor& y : results) {
       Tensor loss = s.activity_regularizer(y);
@@ -128,6 +146,7 @@ std::vector<Tensor> Layer::invoke(const std::vector<Tensor>& inputs, const CallA
 
 std::vector<KerasTensor> Layer::invoke(const std::vector<KerasTensor>& inputs, const CallArgs& args) const {
   name();
+  const std::lock_guard building(tracing_mutex());
   const LayerRef layer = LayerRef::to(*this);
   auto node = std::make_shared<GraphNode>();
   // The layer runs once in a trace that nobody runs: it says shapes and types of the results.

@@ -21,6 +21,8 @@ LayerRef::LayerRef(const KerasTensor& input) {
 void LayerRef::keep(std::shared_ptr<Layer> object) {
   object->name();
   const std::lock_guard lock(state_->mutex);
+  object_ = state_->shared.lock();  // another thread may have been faster
+  if (object_) return;
   state_->shared = object;
   object_ = std::move(object);
 }

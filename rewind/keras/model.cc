@@ -74,7 +74,7 @@ std::vector<LayerRef> Model::layers() const {
     return list;
   }
   find_children();
-  for (const auto& child : layer_state()->children) list.push_back(LayerRef::to(child->object()));
+  for (const auto& child : layer_state()->children_now()) list.push_back(LayerRef::to(child->object()));
   return list;
 }
 

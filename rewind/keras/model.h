@@ -8,6 +8,10 @@
 //     rw::Tensor call(const rw::Tensor& x, const keras::CallArgs&) override { return out(hidden(x)); }
 //     RW_TRACK(hidden, out)
 //   };
+//
+// Threads: any number may call the model, predict with it and save its weights, also while one trains.
+// fit, evaluate and single steps of one model take turns: a second thread waits until the first is done.
+// Layers come and go (add, pop) while no other thread uses the model.
 #pragma once
 
 #include <iosfwd>
@@ -25,6 +29,7 @@ namespace rw::keras {
 class BatchSource;
 class FunctionalGraph;
 class Trainer;
+struct TrainerSteps;
 
 struct SummaryOptions {
   int line_length = 0;  // 0: what fits the terminal, at most Keras' default
@@ -44,7 +49,8 @@ struct LoadWeightsOptions {
 };
 
 struct LoadedWeights : LoadReport {
-  std::optional<TrainingPosition> position = {};  // where training stood, if the file says it
+  // Where training stood, if the file says it, also when the training state was not asked for.
+  std::optional<TrainingPosition> position = {};
 };
 
 class Model : public Layer {
@@ -97,15 +103,15 @@ class Model : public Layer {
   // ---- keeping (save_weights.cc): safetensors files with the weights by their paths.
   // Writes the file whole or not at all: under a temporary name, synced, renamed.
   void save_weights(const std::string& path, const SaveWeightsOptions& options = {}) const;
-  // Throws NotFoundError, DataLossError for a damaged file, and InvalidArgumentError, before anything is
-  // loaded, for one whose names, shapes or types do not fit. Layers that were named by their class may have
-  // got other numbers in the model that was saved.
+  // Throws NotFoundError, DataLossError for a damaged file (one with a position has a checksum), and
+  // InvalidArgumentError, before anything is loaded, for one whose names, shapes or types do not fit. Layers
+  // that were named by their class may have got other numbers in the model that was saved.
   LoadedWeights load_weights(const std::string& path, const LoadWeightsOptions& options = {}) const;
 
   const Optimizer& optimizer() const;
   std::vector<Metric> metrics() const;
   void reset_metrics() const;
-  // Asks fit, while it runs, to end after the step at hand.
+  // Asks fit, while it runs, to end after the step at hand; from any thread.
   void set_stop_training(bool stop) const;
 
   // The table that Keras prints: to standard output, or as text.
@@ -120,7 +126,7 @@ class Model : public Layer {
 
  private:
   Trainer& trainer() const;  // throws FailedPreconditionError before compile()
-  void make_steps();
+  std::shared_ptr<TrainerSteps> make_steps();
   // Makes the weights for batches of any size, as Keras does before it trains.
   void build_from(const Batch& batch);
   // Makes the metrics for such batches, which a step does otherwise.

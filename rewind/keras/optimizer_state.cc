@@ -69,6 +69,8 @@ Variable Optimizer::State::add_slot(const Variable& reference, const Slot& slot)
 
 void Optimizer::State::build(const std::vector<Variable>& variables) {
   if (built_) return;
+  const std::lock_guard building(tracing_mutex());
+  if (built_) return;
   const OutsideTraces outside;  // a step in a function finds its variables there
   trained_ = variables;
   for (const Variable& v : variables) by_id_[v.id()].decays = decays(v);

@@ -2,6 +2,7 @@
 // files.
 #pragma once
 
+#include <atomic>
 #include <map>
 #include <unordered_map>
 
@@ -61,7 +62,7 @@ class Optimizer::State {
   std::vector<OwnVariable> own_;
   std::vector<Variable> not_decayed_;
   std::vector<std::string> not_decayed_names_;
-  bool built_ = false;
+  std::atomic<bool> built_{false};
   bool warned_ = false;
 };
 

@@ -169,6 +169,11 @@ void ProgressBar::finish(const Logs* logs) {
              << std::flush;
 }
 
+void ProgressBar::set_host(TrainingHost* host) {
+  Callback::set_host(host);
+  if (!host) in_fit_ = false;  // fit may have ended by an exception
+}
+
 void ProgressBar::on_train_begin(Logs&) { in_fit_ = true; }
 void ProgressBar::on_train_end(Logs&) { in_fit_ = false; }
 

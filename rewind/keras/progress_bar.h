@@ -24,6 +24,7 @@ struct ProgressBarOptions {
 class ProgressBar : public Callback {
  public:
   explicit ProgressBar(const ProgressBarOptions& options = {});
+  void set_host(TrainingHost* host) override;
   void on_train_begin(Logs& logs) override;
   void on_train_end(Logs& logs) override;
   void on_epoch_begin(int64_t epoch, Logs& logs) override;

@@ -7,11 +7,13 @@
 // the model and within the file, in order, and compared again.
 #include <algorithm>
 #include <charconv>
+#include <climits>
 #include <functional>
 #include <set>
 #include <unordered_map>
 
 #include "rewind/base/error.h"
+#include "rewind/format/checksum.h"
 #include "rewind/keras/layer_state.h"
 #include "rewind/keras/model.h"
 #include "rewind/keras/trainer.h"
@@ -21,6 +23,7 @@ namespace {
 
 constexpr std::string_view kOptimizer = "optimizer/";
 constexpr std::string_view kPosition = "position/";
+constexpr std::string_view kChecksum = "position/checksum";
 
 bool is_position(const std::string& name) { return name.starts_with(kPosition); }
 bool is_training_state(const std::string& name) {
@@ -66,6 +69,23 @@ std::vector<NamedVariable> named_weights(const Model& model, const Optimizer* op
 
 // ---- where training stands --------------------------------------------------------------------------------
 
+// A file with a position has a checksum of all its arrays: of a damaged one nothing is believed, since the
+// training that went on from it would look right.
+class FileChecksum {
+ public:
+  void add(const std::string& name, const Tensor& value) {
+    format::Checksum sum;
+    sum.add(name);
+    sum.add(std::string(name_of(value.dtype())) + value.shape().to_string());
+    sum.add(value.host_data(), size_t(value.size()) * size_of(value.dtype()));
+    total_ += sum.value();  // in any order
+  }
+  int64_t value() const { return int64_t(total_); }
+
+ private:
+  uint64_t total_ = 0;
+};
+
 std::string position_name(const char* what, size_t i) {
   return std::string(kPosition) + what + "/" + std::to_string(i);
 }
@@ -79,16 +99,51 @@ void add_position(const TrainingPosition& at, std::vector<NamedVariable>* list) 
   add(std::string(kPosition) + "data", constant(bytes, {int64_t(bytes.size())}));
   for (size_t i = 0; i < at.metrics.size(); ++i) add(position_name("metrics", i), at.metrics[i]);
   for (size_t i = 0; i < at.weights.size(); ++i) add(position_name("weights", i), at.weights[i]);
+  FileChecksum sum;
+  for (NamedVariable& v : *list) {  // snapshots, so that what is summed is what is written
+    const Tensor value = v.variable.value();
+    sum.add(v.name, value);
+    v.variable = Variable(value, {.trainable = false});
+  }
+  add(std::string(kChecksum), constant(std::vector<int64_t>{sum.value()}));
+}
+
+[[noreturn]] void fail_position(const std::string& path, const std::string& what) {
+  throw DataLossError("[load_weights] " + path + ": the training position is damaged: " + what);
+}
+
+// Throws DataLossError unless the arrays of a file with a position are those that were written.
+void check_arrays(const VariablesFile& file, const std::string& path) {
+  const std::vector<std::string> names = file.names();
+  if (std::none_of(names.begin(), names.end(), is_position)) return;
+  FileChecksum sum;
+  Tensor wanted;
+  for (const std::string& name : names) {
+    const Tensor value = file.read(name);
+    if (name == kChecksum) wanted = value;
+    else sum.add(name, value);
+  }
+  if (!wanted.defined() || wanted.dtype() != DType::kInt64 || wanted.shape() != Shape{1})
+    fail_position(path, "the file has no checksum; without its position/ arrays it is loaded as it is");
+  if (wanted.to_vector<int64_t>()[0] != sum.value())
+    fail_position(path,
+                  "the checksum of the file's arrays does not match; without its position/ arrays it is "
+                  "loaded as it is");
 }
 
 std::optional<TrainingPosition> position_in(const VariablesFile& file, const std::string& path) {
+  const std::vector<std::string> names = file.names();
+  const auto arrays = size_t(std::count_if(names.begin(), names.end(), is_position));
+  if (arrays == 0) return {};
   const Tensor where = file.read(std::string(kPosition) + "epoch_and_step");
   const Tensor data = file.read(std::string(kPosition) + "data");
-  if (!where.defined()) return {};
-  if (where.dtype() != DType::kInt64 || where.shape() != Shape{2} || !data.defined() ||
+  if (!where.defined() || where.dtype() != DType::kInt64 || where.shape() != Shape{2} || !data.defined() ||
       data.dtype() != DType::kUint8 || data.rank() != 1)
-    fail_invalid("load_weights", path + " has a training position that save_weights does not write");
+    fail_position(path, "save_weights does not write such arrays");
   const auto numbers = where.to_vector<int64_t>();
+  if (numbers[0] < 0 || numbers[0] > INT_MAX || numbers[1] < 0)
+    fail_position(path, "it stands behind step " + std::to_string(numbers[1]) + " of epoch " +
+                            std::to_string(numbers[0]));
   const auto bytes = data.to_vector<uint8_t>();
   TrainingPosition at{int(numbers[0]), numbers[1], {bytes.begin(), bytes.end()}};
   auto take = [&](const char* what, std::vector<Tensor>* to) {
@@ -96,6 +151,8 @@ std::optional<TrainingPosition> position_in(const VariablesFile& file, const std
   };
   take("metrics", &at.metrics);
   take("weights", &at.weights);
+  if (arrays != 3 + at.metrics.size() + at.weights.size())  // with the checksum
+    fail_position(path, "it has arrays that save_weights does not write");
   return at;
 }
 
@@ -124,7 +181,7 @@ std::set<std::string> auto_named_bases(const LayerState& root) {
   const std::function<void(const LayerState&)> visit = [&](const LayerState& s) {
     if (!seen.insert(&s).second) return;
     if (s.auto_named) bases.insert(numbered(s.name).base);
-    for (const auto& child : s.children) visit(*child);
+    for (const auto& child : s.children_now()) visit(*child);
   };
   visit(root);
   return bases;
@@ -210,10 +267,12 @@ LoadedWeights Model::load_weights(const std::string& path, const LoadWeightsOpti
   if (training) training->build(trainable_weights());
   const std::vector<NamedVariable> list = named_weights(*this, training);
   const VariablesFile file(path);
+  check_arrays(file, path);
+  const std::optional<TrainingPosition> position = position_in(file, path);
   const LoadReport report =
       file.load(targets_in(file, list, *layer_state()), "model \"" + name() + "\"",
                 {.skip_mismatch = options.skip_mismatch}, training ? is_position : is_training_state);
-  return {report, training ? position_in(file, path) : std::nullopt};
+  return {report, position};
 }
 
 }  // namespace rw::keras

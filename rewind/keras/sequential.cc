@@ -14,6 +14,7 @@ struct Sequential::Chain {
   LayerRef input;  // defined: the shape is known
   std::vector<LayerRef> layers;
   std::shared_ptr<const FunctionalGraph> graph;
+  std::atomic<const FunctionalGraph*> ready{nullptr};  // the graph, for threads that only call
 };
 
 Sequential::Sequential(std::initializer_list<LayerRef> layers, const LayerOptions& options)
@@ -29,6 +30,7 @@ Sequential::Sequential(const std::vector<LayerRef>& layers, const LayerOptions& 
 }
 
 void Sequential::rebuild() {
+  const std::lock_guard building(tracing_mutex());
   LayerState& s = *layer_state();
   s.own_children = false;
   s.children.clear();
@@ -42,6 +44,7 @@ void Sequential::rebuild() {
   s.own_children = true;
   s.built = false;
   chain_->graph = nullptr;
+  chain_->ready = nullptr;
   if (chain_->input.defined() && !chain_->layers.empty()) {
     const Shape shape = dynamic_cast<const InputLayer&>(*chain_->input).batch_shape();
     CallContext context;
@@ -69,7 +72,7 @@ void Sequential::pop() {
 }
 
 std::vector<LayerRef> Sequential::layers() const { return chain_->layers; }
-const FunctionalGraph* Sequential::graph() const { return chain_->graph.get(); }
+const FunctionalGraph* Sequential::graph() const { return chain_->ready; }
 
 void Sequential::build(const Shape& input) {
   if (chain_->graph) return;
@@ -85,10 +88,12 @@ void Sequential::build(const Shape& input) {
   for (const LayerRef& l : chain_->layers) x = (*l)(x);
   auto_name("Functional");  // the graph takes a name, as in Keras
   chain_->graph = std::make_shared<FunctionalGraph>(std::vector{first}, std::vector{x});
+  chain_->ready = chain_->graph.get();
 }
 
 std::vector<Tensor> Sequential::call_many(const std::vector<Tensor>& inputs, const CallArgs& args) {
-  if (!chain_->graph && inputs.size() == 1) {  // layers came or went since it was built
+  if (!graph() && inputs.size() == 1) {  // layers came or went since it was built
+    const std::lock_guard building(tracing_mutex());
     const OutsideTraces outside;
     build(inputs[0].shape());
   }

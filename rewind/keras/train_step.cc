@@ -27,24 +27,34 @@ std::vector<Tensor> values_of(const StepLogs& logs, std::vector<std::string>* na
 }  // namespace
 
 void Model::compile(const CompileOptions& options) {
-  layer_state()->trainer = std::make_shared<Trainer>(options, true);
-  trainer().output_names = output_names();
+  LayerState& s = *layer_state();
+  const std::lock_guard turn(s.training);
+  const auto made = std::make_shared<Trainer>(options, true);
+  made->output_names = output_names();
+  const std::lock_guard lock(s.mutex);
+  s.trainer = made;
 }
 
-bool Model::compiled() const { return layer_state()->trainer && layer_state()->trainer->compiled; }
+bool Model::compiled() const {
+  const std::shared_ptr<Trainer> t = layer_state()->trainer_now();
+  return t && t->compiled;
+}
 
 Trainer& Model::trainer() const {
   if (!compiled())
     fail_precondition(name(), "You must call `compile()` before fit(), evaluate() or a step. Model \"" +
                                   name() + "\" was not compiled");
-  return *layer_state()->trainer;
+  return *layer_state()->trainer_now();
 }
 
 const Optimizer& Model::optimizer() const { return trainer().options.optimizer; }
 std::vector<Metric> Model::metrics() const { return trainer().metrics(); }
 void Model::reset_metrics() const { trainer().reset_metrics(); }
 void Model::set_stop_training(bool stop) const {
-  if (trainer().host) trainer().host->stop_training = stop;
+  trainer();
+  const std::shared_ptr<Trainer> t = layer_state()->trainer_now();
+  const std::lock_guard lock(t->mutex);
+  if (t->host) t->host->stop_training = stop;
 }
 
 std::vector<std::string> Model::output_names() const {
@@ -100,6 +110,8 @@ StepLogs Model::compute_metrics(const Batch& batch, const std::vector<Tensor>& y
 
 void Model::build_from(const Batch& batch) {
   if (built()) return;
+  const std::lock_guard building(tracing_mutex());
+  if (built()) return;
   const auto trace = Ref<Trace>::adopt(new Trace(name()));
   trace->is_trial = true;
   const TraceScope scope(*trace);
@@ -118,6 +130,7 @@ void Model::build_from(const Batch& batch) {
 }
 
 void Model::make_metrics(const Batch& batch) {
+  const std::lock_guard tracing(tracing_mutex());
   const auto trace = Ref<Trace>::adopt(new Trace(name()));
   const TraceScope scope(*trace);
   auto symbol = [&](const Tensor& t) {
@@ -131,29 +144,34 @@ void Model::make_metrics(const Batch& batch) {
 }
 
 // Steps call this object; another one, with the same weights, makes its own.
-void Model::make_steps() {
-  std::shared_ptr<Trainer>& known = layer_state()->trainer;
-  if (!known) known = std::make_shared<Trainer>(CompileOptions(), false);
-  Trainer& t = *known;
-  if (t.steps.owner == this) return;
-  t.steps.owner = this;
-  auto made = [&](const char* what, int64_t budget, auto step) -> Trainer::Step {
+std::shared_ptr<TrainerSteps> Model::make_steps() {
+  LayerState& s = *layer_state();
+  std::unique_lock state_lock(s.mutex);
+  if (!s.trainer) s.trainer = std::make_shared<Trainer>(CompileOptions(), false);
+  const std::shared_ptr<Trainer> kept = s.trainer;
+  state_lock.unlock();
+  Trainer& t = *kept;
+  const std::lock_guard lock(t.mutex);
+  if (t.steps && t.steps->owner == this) return t.steps;
+  const auto all = std::make_shared<TrainerSteps>();
+  TrainerSteps* steps = all.get();
+  steps->owner = this;
+  auto made = [&](const char* what, int64_t budget, auto step) -> TrainerSteps::Step {
     if (t.options.run_eagerly || !t.options.jit)
       return [step](const Batch& b) { return step(b.x, b.y, b.sample_weight); };
     auto f = function(step, {.name = what, .memory_budget = budget});
     return [f](const Batch& b) { return f(b.x, b.y, b.sample_weight); };
   };
   using List = const std::vector<Tensor>&;
-  Trainer* trainer = &t;
-  t.steps.train =
-      made("train_step", t.options.memory_budget, [this, trainer](List x, List y, const Tensor& w) {
-        return values_of(train_step({x, y, w}), &trainer->steps.train_names);
-      });
-  t.steps.test = made("test_step", 0, [this, trainer](List x, List y, const Tensor& w) {
-    return values_of(test_step({x, y, w}), &trainer->steps.test_names);
+  steps->train = made("train_step", t.options.memory_budget, [this, steps](List x, List y, const Tensor& w) {
+    return values_of(train_step({x, y, w}), &steps->train_names);
   });
-  t.steps.predict =
+  steps->test = made("test_step", 0, [this, steps](List x, List y, const Tensor& w) {
+    return values_of(test_step({x, y, w}), &steps->test_names);
+  });
+  steps->predict =
       made("predict_step", 0, [this](List x, List y, const Tensor& w) { return predict_step({x, y, w}); });
+  return t.steps = all;
 }
 
 }  // namespace rw::keras

@@ -2,10 +2,21 @@
 #pragma once
 
 #include <functional>
+#include <memory>
+#include <mutex>
 
 #include "rewind/keras/training.h"
 
 namespace rw::keras {
+
+// A model's compiled steps.
+struct TrainerSteps {
+  using Step = std::function<std::vector<Tensor>(const Batch&)>;
+  const void* owner = nullptr;  // the object that the steps call
+  Step train, test, predict;
+  // Of the values that a step gives; whoever trains the model reads and writes them (LayerState::training).
+  std::vector<std::string> train_names, test_names;
+};
 
 class Trainer {
  public:
@@ -25,17 +36,11 @@ class Trainer {
   std::vector<Tensor> metric_values() const;
   bool set_metric_values(const std::vector<Tensor>& values);
 
-  using Step = std::function<std::vector<Tensor>(const Batch&)>;
-  struct Steps {
-    const void* owner = nullptr;  // the object that the steps call
-    Step train, test, predict;
-    std::vector<std::string> train_names, test_names;  // of the values that a step gives
-  };
-  Steps steps;
-
   CompileOptions options;
   bool compiled;
   std::vector<std::string> output_names;
+  std::mutex mutex;  // guards what follows
+  std::shared_ptr<TrainerSteps> steps;
   TrainingHost* host = nullptr;  // while fit runs
 
  private:

@@ -102,12 +102,16 @@ struct FitOptions {
   Tensor sample_weight = {};                    // one an example
   int initial_epoch = 0;
   // Goes on in the middle of an epoch, from History::position or a callback's host().position(), of a fit
-  // with the same data and options. The variables must be as they were.
+  // with the same data and options. The variables must be as they were. Throws InvalidArgumentError for a
+  // position that this training cannot have reached.
   std::optional<TrainingPosition> resume_from = {};
   int64_t steps_per_epoch = 0;  // 0: until the data ends
   int64_t validation_steps = 0;
   int64_t validation_batch_size = 0;  // 0: batch_size
   int validation_freq = 1;            // after every so many epochs
+  // SIGINT (Ctrl-C) ends training after the step at hand; the program's own handler is called too. false:
+  // fit leaves signals alone.
+  bool stop_on_interrupt = true;
 };
 
 struct EvaluateOptions {

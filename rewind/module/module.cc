@@ -6,6 +6,7 @@
 #include <atomic>
 #include <cctype>
 #include <cstdlib>
+#include <mutex>
 #include <set>
 #include <typeinfo>
 
@@ -72,6 +73,8 @@ Module::Identity::Identity() {
 Module::Module(std::string name) : name_(std::move(name)) {}
 
 const std::string& Module::name() const {
+  static std::mutex mutex;  // any thread may ask first
+  const std::lock_guard lock(mutex);
   if (name_.empty()) {
     const std::type_info* type = dynamic_type(*this);
     name_ = type ? snake_case(type->name()) : "module";

@@ -245,6 +245,10 @@ bool is_symbol(const Tensor& tensor) {
   return tensor.defined() && tensor.impl()->kind == TensorKind::kSymbol;
 }
 Trace* current_trace() { return thread_state().trace; }
+std::recursive_mutex& tracing_mutex() {
+  static std::recursive_mutex mutex;
+  return mutex;
+}
 
 CallSiteRef site_of(const Node& node) { return std::static_pointer_cast<const CallSite>(node.site); }
 CallSiteRef site_of(const Tensor& tensor) {

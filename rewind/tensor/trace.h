@@ -7,6 +7,7 @@
 #include <exception>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <unordered_map>
 #include <unordered_set>
 #include <vector>
@@ -183,6 +184,9 @@ CallSiteRef site_of(const Node& node);
 CallSiteRef site_of(const Tensor& tensor);
 // Whether this thread is tracing.
 Trace* current_trace();
+// One thread at a time traces functions or builds layers, in any nesting: one lock for both, because a trace
+// builds the layers that it calls and a build may trace.
+std::recursive_mutex& tracing_mutex();
 
 // The value of a traced tensor that no argument of its function reaches, computed now, outside the trace:
 // what the initial value of a variable must be. Throws FailedPreconditionError if it depends on an argument.

@@ -262,7 +262,7 @@ TEST_F(Resume, AFileKnowsThePosition) {
     EXPECT_EQ(values(model), values(whole)) << stop;
     for (const char* name : {"loss", "accuracy"})
       EXPECT_EQ(after[name].front(), curve[name][size_t(stop / 7)]) << name << " " << stop;
-    EXPECT_FALSE(compiled().load_weights(folder / "state").position.has_value());
+    EXPECT_EQ(compiled().load_weights(folder / "state").position->step, stop % 7);  // the weights alone
   }
 }
 

@@ -2,6 +2,7 @@
 
 #include "rewind/keras/functional_graph.h"
 #include "rewind/keras/layer_state.h"
+#include "rewind/tensor/trace.h"
 
 namespace rw::keras {
 
@@ -16,6 +17,7 @@ Tensor InputLayer::call(const Tensor& input, const CallArgs&) { return input; }
 
 // The node keeps the layer, never the other way round: a model that nobody holds any more goes away.
 KerasTensor InputLayer::output() const {
+  const std::lock_guard lock(tracing_mutex());
   std::vector<std::weak_ptr<GraphNode>>& nodes = layer_state()->nodes;
   if (!nodes.empty())
     if (std::shared_ptr<GraphNode> node = nodes.front().lock()) return {std::move(node), 0};

@@ -90,6 +90,7 @@ void RnnLayer::reset_state() const {
 }
 
 const std::vector<Variable>& RnnLayer::kept_states(int64_t batch, DType dtype) const {
+  const std::lock_guard lock(tracing_mutex());
   if (batch < 0)
     fail_invalid(name(), "layer \"" + name() +
                              "\" is stateful: the size of its batches must be known, as by "
