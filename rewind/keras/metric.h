@@ -4,6 +4,8 @@
 //   keras::SparseCategoricalAccuracy accuracy;
 //   accuracy.update_state(y, logits);          // or accuracy(y, logits), which gives the result too
 //   accuracy.result(); accuracy.reset_state();
+//
+// One thread at a time uses a metric.
 #pragma once
 
 #include <functional>

@@ -5,7 +5,8 @@
 //   optimizer.apply_gradients(tape.gradient(loss, variables), variables);
 //
 // A step divides by the loss scale, clips, decays weights, updates each variable by the optimizer's rule,
-// moves averages, projects onto constraints and counts, in Keras' order.
+// moves averages, projects onto constraints and counts, in Keras' order. One thread at a time uses an
+// optimizer; any number may build it.
 #pragma once
 
 #include <functional>

@@ -1,6 +1,6 @@
 // SeedGenerator: a stream of seeds with its state in a variable, as keras.random.SeedGenerator. Layers that
 // draw have one, so that training goes on exactly where the variables say it stood. The numbers are those
-// that Keras draws on TensorFlow.
+// that Keras draws on TensorFlow. One thread at a time draws from one.
 #pragma once
 
 #include "rewind/tensor/ops/random.h"

@@ -9,6 +9,8 @@
 // Members may be variables, modules, pointers to modules, and vectors, arrays, optionals and maps of these;
 // others are passed over. Order is TensorFlow's: own variables by member name, then those of the submodules,
 // breadth first.
+// Any number of threads may use a module as far as its members allow it; one changes members, while no other
+// uses it.
 #pragma once
 
 #include <array>

@@ -3,6 +3,8 @@
 //   rw::profiler::start();
 //   step(x, y);
 //   rw::profiler::stop("step.json");
+//
+// Any thread may start and end it; it sees all threads.
 #pragma once
 
 #include <string>

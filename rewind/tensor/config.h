@@ -1,4 +1,5 @@
-// Settings of the process and the thread: devices, threads, logging.
+// Settings of the process and the thread: devices, threads, logging. Any thread may set them; they hold for
+// the process, a DeviceScope for the thread that made it.
 #pragma once
 
 #include <string>

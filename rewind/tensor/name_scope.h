@@ -1,4 +1,5 @@
-// Name scopes: variables made inside carry the scope's name in front of their own.
+// Name scopes: variables made inside carry the scope's name in front of their own. A scope holds for its
+// thread.
 #pragma once
 
 #include <string>

@@ -1,5 +1,6 @@
 // Tensor: a handle to an immutable array, one counted pointer wide. Eager tensors hold a buffer; in a trace
-// the same handle stands for a value of the graph, and under vectorized_map for a batch of values.
+// the same handle stands for a value of the graph, and under vectorized_map for a batch of values. Any number
+// of threads may use one.
 #pragma once
 
 #include <concepts>

@@ -1,4 +1,5 @@
-// Variable: state with an identity. Usable wherever a tensor is: it reads as its current value.
+// Variable: state with an identity. Usable wherever a tensor is: it reads as its current value. Any number of
+// threads may read and write one; each read is a snapshot, each write is done whole.
 #pragma once
 
 #include <memory>

@@ -53,7 +53,8 @@ Tensor stateless_truncated_normal(const ShapeArgument& shape, const Operand& see
 Tensor stateless_categorical(const Operand& logits, int64_t num_samples, const Operand& seed,
                              DType dtype = DType::kInt64);
 
-// A stream of random numbers with its state in a variable. Copies share it.
+// A stream of random numbers with its state in a variable. Copies share it. Any number of threads may draw:
+// no two draws take the same numbers.
 class Generator {
  public:
   static Generator from_seed(int64_t seed);
