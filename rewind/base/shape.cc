@@ -48,16 +48,29 @@ void Shape::copy_heap(const Shape& other) {
 }
 
 void Shape::append(int64_t size) {
+  if (rank_ < 0) fail_out_of_range("shape", "a shape of unknown rank has no end to append to");
   resize(rank_ + 1);
   data()[rank_ - 1] = size;
 }
 
+int Shape::offset_from_end(int axis) const {
+  if (rank_ < 0) fail_out_of_range("shape", "a shape of unknown rank has no axis " + std::to_string(axis));
+  if (axis < -rank_ || axis >= rank_)
+    fail_out_of_range("shape", "axis must be in [-" + std::to_string(rank_) + ", " + std::to_string(rank_) +
+                                   "): got " + std::to_string(axis) + " for shape " + to_string());
+  return axis + rank_;
+}
+
 void Shape::insert(int axis, int64_t size) {
+  if (axis < 0 || axis > rank_)
+    fail_out_of_range("shape", "an axis can be inserted at 0 to the rank: got " + std::to_string(axis) +
+                                   " for shape " + to_string());
   append(size);
   std::rotate(data() + axis, data() + rank_ - 1, data() + rank_);
 }
 
 void Shape::erase(int axis) {
+  axis = offset(axis);
   std::copy(data() + axis + 1, data() + rank_, data() + axis);
   resize(rank_ - 1);
 }

@@ -45,11 +45,13 @@ class Shape {
   std::span<const int64_t> dims() const { return {data(), size_t(rank_ < 0 ? 0 : rank_)}; }
   const int64_t* begin() const { return data(); }
   const int64_t* end() const { return data() + (rank_ < 0 ? 0 : rank_); }
-  int64_t operator[](int axis) const { return data()[axis]; }
-  int64_t back() const { return data()[rank_ - 1]; }
-  void set(int axis, int64_t size) { data()[axis] = size; }
+  // Negative axes count from the end; others that are not there throw OutOfRangeError, as do all axes of a
+  // shape of unknown rank.
+  int64_t operator[](int axis) const { return data()[offset(axis)]; }
+  int64_t back() const { return (*this)[-1]; }
+  void set(int axis, int64_t size) { data()[offset(axis)] = size; }
   void append(int64_t size);
-  void insert(int axis, int64_t size);
+  void insert(int axis, int64_t size);  // in front of this axis; the rank puts it last
   void erase(int axis);
 
   bool fully_known() const;
@@ -74,6 +76,12 @@ class Shape {
   bool on_heap() const { return rank_ > kInline; }
   const int64_t* data() const { return on_heap() ? heap_ : inline_; }
   int64_t* data() { return on_heap() ? heap_ : inline_; }
+  int offset(int axis) const {
+    if (axis >= 0 && axis < rank_) [[likely]]
+      return axis;
+    return offset_from_end(axis);
+  }
+  int offset_from_end(int axis) const;
   void resize(int rank);
   void copy(const Shape& other) {
     rank_ = other.rank_;
