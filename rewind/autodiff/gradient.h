@@ -15,7 +15,9 @@ struct IndexedSlices {
   Tensor dense_shape;  // int32 or int64
 };
 
-Tensor convert_to_tensor(const IndexedSlices& slices);
+namespace detail {
+Tensor summed(const IndexedSlices& slices);
+}
 
 class Gradient {
  public:
@@ -28,7 +30,7 @@ class Gradient {
   explicit operator bool() const { return !none(); }
   const IndexedSlices* slices() const { return slices_.get(); }  // nullptr unless sparse
   // As a tensor; slices are summed into place. Undefined when none.
-  Tensor tensor() const { return slices_ ? convert_to_tensor(*slices_) : tensor_; }
+  Tensor tensor() const { return slices_ ? detail::summed(*slices_) : tensor_; }
   operator Tensor() const { return tensor(); }  // NOLINT: a gradient becomes a tensor when asked
 
  private:
@@ -37,6 +39,13 @@ class Gradient {
 };
 
 std::ostream& operator<<(std::ostream& out, const Gradient& gradient);
+
+// A template, so that braces are lists: see convert_to_tensor in tensor/ops/creation.h.
+template <class G>
+  requires std::is_same_v<G, IndexedSlices> || std::is_same_v<G, Gradient>
+Tensor convert_to_tensor(const G& gradient) {
+  return Gradient(gradient).tensor();
+}
 
 // Sum of two; none is the neutral element. Two sparse ones stay sparse.
 Gradient add_gradients(Gradient a, Gradient b);

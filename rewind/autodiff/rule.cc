@@ -107,7 +107,7 @@ Gradient add_gradients(Gradient a, Gradient b) {
   return add_tensors(a.tensor(), b.tensor());
 }
 
-Tensor convert_to_tensor(const IndexedSlices& slices) {
+Tensor detail::summed(const IndexedSlices& slices) {
   return scatter_rows(slices.values, slices.indices, slices.dense_shape);
 }
 

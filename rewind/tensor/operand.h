@@ -3,6 +3,7 @@
 #pragma once
 
 #include <initializer_list>
+#include <iterator>
 #include <string>
 #include <vector>
 
@@ -11,6 +12,12 @@
 namespace rw {
 
 class Variable;
+
+namespace detail {
+// What an array in braces is made of; char is not, whose arrays are strings.
+template <class T>
+concept Listed = Element<T> || std::is_same_v<T, const char*>;
+}  // namespace detail
 
 class Operand {
  public:
@@ -30,14 +37,22 @@ class Operand {
       integer_ = int64_t(value);
     }
   }
-  Operand(const char* text) : owned_(constant(text)), tensor_(&owned_) {}         // NOLINT
-  Operand(const std::string& text) : owned_(constant(text)), tensor_(&owned_) {}  // NOLINT
-  // A list of literals; takes the other side's type too.
+  Operand(const char* text) : owned_(text), tensor_(&owned_) {}  // NOLINT
   template <class T>
-    requires std::is_arithmetic_v<T>
-  Operand(std::initializer_list<T> values)  // NOLINT
-      : owned_(constant(std::vector<T>(values), literal_dtype<T>)), kind_(Kind::kList) {}
-  template <Element T>
+    requires std::is_same_v<T, std::string>
+  Operand(const T& text) : owned_(text), tensor_(&owned_) {}  // NOLINT
+  // Braces are lists, as deep as they are nested. A list of numbers takes the other side's type too.
+  Operand(std::initializer_list<Literal> list);  // NOLINT
+  template <detail::Listed T>
+  Operand(const T* list, const Shape& shape) {
+    const std::vector<Literal> leaves(list, list + shape.num_elements());
+    set_list(leaves, shape);
+  }
+  // With tensors among them they are stacked. A template, so that lists of literals alone are taken above.
+  template <class = void>
+  Operand(std::initializer_list<Operand> list) : owned_(stacked(list)), tensor_(&owned_) {}  // NOLINT
+  template <class T>
+    requires Element<T> || detail::Rows<T>
   Operand(const std::vector<T>& values) : owned_(constant(values)), tensor_(&owned_) {}  // NOLINT
 
   Operand(const Operand&) = delete;
@@ -46,6 +61,13 @@ class Operand {
   // Whether it has no type of its own.
   bool weak() const { return kind_ != Kind::kTensor && tensor_ == nullptr; }
   DType dtype() const { return tensor().dtype(); }
+  // Of a weak value: the type that it has where nothing else gives it one.
+  DType default_dtype() const {
+    return kind_ == Kind::kBool      ? DType::kBool
+           : kind_ == Kind::kInteger ? DType::kInt32
+           : kind_ == Kind::kReal    ? DType::kFloat32
+                                     : list_type_;
+  }
   const Shape& shape() const { return tensor().shape(); }
   // As a tensor; a weak value in its default type (int32, float32, bool).
   const Tensor& tensor() const { return tensor_ ? *tensor_ : materialise(DType::kInvalid); }
@@ -55,10 +77,14 @@ class Operand {
  private:
   enum class Kind : uint8_t { kTensor, kBool, kInteger, kReal, kList };
   const Tensor& materialise(DType dtype) const;
+  Tensor list_as(DType dtype) const;
+  void set_list(std::span<const Literal> leaves, const Shape& shape);
+  static Tensor stacked(std::initializer_list<Operand> list);
 
-  mutable Tensor owned_;
+  mutable Tensor owned_;  // of a list: its elements, real ones as float64, which holds them as written
   mutable const Tensor* tensor_ = nullptr;
   Kind kind_ = Kind::kTensor;
+  DType list_type_ = DType::kInvalid;  // of a list that nothing else gives a type
   union {
     int64_t integer_ = 0;
     double real_;
@@ -73,5 +99,30 @@ struct OperandPair {
 OperandPair unify(const Operand& a, const Operand& b);
 // Any number of operands as tensors of the first strong one's type.
 std::vector<Tensor> unify(std::initializer_list<const Operand*> operands);
+
+// An argument that is a list of tensors: a vector of them, or braces with what operands are made from. In a
+// list of one type literals take that of the tensors beside them.
+template <bool kOneType>
+class OperandList {
+ public:
+  OperandList(const std::vector<Tensor>& tensors) : tensors_(&tensors) {}  // NOLINT
+  OperandList(std::initializer_list<Operand> list)                         // NOLINT
+      : owned_(kOneType ? as_one_type(list) : as_they_are(list)), tensors_(&owned_) {}
+  template <std::input_iterator It>
+  OperandList(It first, It last) : owned_(first, last), tensors_(&owned_) {}
+
+  OperandList(const OperandList&) = delete;
+  OperandList& operator=(const OperandList&) = delete;
+
+  const std::vector<Tensor>& tensors() const { return *tensors_; }
+
+ private:
+  static std::vector<Tensor> as_one_type(std::initializer_list<Operand> list);
+  static std::vector<Tensor> as_they_are(std::initializer_list<Operand> list);
+  std::vector<Tensor> owned_;
+  const std::vector<Tensor>* tensors_;
+};
+using Operands = OperandList<true>;
+using MixedOperands = OperandList<false>;
 
 }  // namespace rw

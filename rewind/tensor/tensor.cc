@@ -170,14 +170,18 @@ Tensor scalar_tensor(double number, DType dtype) {
   return make_tensor(std::move(value));
 }
 
-Tensor scalar_tensor(int64_t number, DType dtype) {
+void check_fits(int64_t value, DType dtype) {
   bool fits = false;
   dispatch<kRealTypes>(dtype, [&]<class T>() {
-    if constexpr (std::is_integral_v<T>) fits = std::in_range<T>(number);
+    if constexpr (std::is_integral_v<T>) fits = std::in_range<T>(value);
     else fits = true;
   });
   if (!fits)
-    fail_invalid("constant", std::to_string(number) + " does not fit a " + std::string(name_of(dtype)));
+    fail_invalid("constant", std::to_string(value) + " does not fit a " + std::string(name_of(dtype)));
+}
+
+Tensor scalar_tensor(int64_t number, DType dtype) {
+  check_fits(number, dtype);
   Value value = Value::allocate(cpu_device(), dtype, {});
   convert(&number, DType::kInt64, value.data, dtype, 1);
   return make_tensor(std::move(value));

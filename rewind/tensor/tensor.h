@@ -15,6 +15,7 @@
 #include "rewind/base/dtype.h"
 #include "rewind/base/intrusive.h"
 #include "rewind/base/shape.h"
+#include "rewind/tensor/literal.h"
 
 namespace rw {
 
@@ -30,6 +31,11 @@ class Tensor {
   template <class T>
     requires std::is_arithmetic_v<T>
   Tensor(T value);  // NOLINT: numbers are scalars
+  // So are strings. Constrained, so that braces with two pointers are never taken for one.
+  Tensor(const char* text);  // NOLINT
+  template <class T>
+    requires std::is_same_v<T, std::string>
+  Tensor(const T& text);  // NOLINT
   Tensor(const Tensor& other) : impl_(other.impl_) {
     if (impl_) add_tensor_ref(impl_);
   }
@@ -136,6 +142,8 @@ Tensor from_blob(T* data, const Shape& shape, std::function<void(void*)> deleter
 // (1.5 in an int32, 300 in an int8).
 Tensor scalar_tensor(double value, DType dtype);
 Tensor scalar_tensor(int64_t value, DType dtype);
+// The same check for an integer alone.
+void check_fits(int64_t value, DType dtype);
 
 // Python's types: int is int32, double float32; other C++ types keep their own.
 template <class T>
@@ -182,7 +190,27 @@ Tensor constant(const T* data, const Shape& shape) {
   return tensor_from_bytes(data, dtype_of<T>, shape);
 }
 
-// Nested braces: constant({{1., 2.}, {3., 4.}}). Literals are Python's: 1. is float32.
+// Vectors of vectors: rows must be equally long.
+namespace detail {
+template <class T>
+struct RowsOf {
+  using Number = T;
+  static constexpr bool kRows = false;
+};
+template <class E>
+struct RowsOf<std::vector<E>> {
+  using Number = typename RowsOf<E>::Number;
+  static constexpr bool kRows = true;
+};
+// What a constant is made of: a vector of elements, at any depth.
+template <class T>
+concept Rows = RowsOf<T>::kRows && Element<typename RowsOf<T>::Number>;
+}  // namespace detail
+template <detail::Rows E>
+Tensor constant(const std::vector<E>& rows, DType dtype = DType::kInvalid);
+
+// Nested braces: constant({{1., 2.}, {3., 4.}}). Literals are Python's: 1. is float32. Braces are lists:
+// constant({5}) has shape (1,), constant({}) is an empty float32 vector.
 namespace detail {
 struct Nested {
   std::vector<int64_t> dims;
@@ -232,9 +260,38 @@ Tensor constant(
   return detail::nested_constant<T>(v, dtype);
 }
 
+// Strings, and lists that mix integers and real numbers.
+Tensor constant(std::initializer_list<Literal> v, DType dtype = DType::kInvalid);
+
+namespace detail {
+template <class T>
+void flatten_rows(const std::vector<T>& rows, size_t level, Nested* nested, std::vector<T>* values) {
+  enter_level(nested, level, rows.size());
+  values->insert(values->end(), rows.begin(), rows.end());
+}
+template <class E, class T>
+void flatten_rows(const std::vector<std::vector<E>>& rows, size_t level, Nested* nested,
+                  std::vector<T>* values) {
+  enter_level(nested, level, rows.size());
+  for (const std::vector<E>& row : rows) flatten_rows(row, level + 1, nested, values);
+}
+}  // namespace detail
+template <detail::Rows E>
+Tensor constant(const std::vector<E>& rows, DType dtype) {
+  detail::Nested nested;
+  std::vector<typename detail::RowsOf<E>::Number> values;
+  detail::flatten_rows(rows, 0, &nested, &values);
+  if (nested.ragged) detail::fail_ragged();
+  return constant(values, Shape(nested.dims), dtype);
+}
+
 template <class T>
   requires std::is_arithmetic_v<T>
 Tensor::Tensor(T value) : Tensor(constant(value)) {}
+inline Tensor::Tensor(const char* text) : Tensor(constant(text)) {}
+template <class T>
+  requires std::is_same_v<T, std::string>
+Tensor::Tensor(const T& text) : Tensor(constant(text)) {}
 
 }  // namespace rw
 

@@ -23,6 +23,19 @@ class Variable {
  public:
   Variable() = default;  // undefined
   explicit Variable(const Operand& initial_value, VariableOptions options = {});
+  // Variable({{1.}, {2.}}): braces that the compiler could take for a variable and its options otherwise.
+  template <detail::Listed T, size_t A>
+  explicit Variable(const T (&list)[A], VariableOptions options = {})
+      : Variable(Operand(list, Shape{A}), std::move(options)) {}
+  template <detail::Listed T, size_t A, size_t B>
+  explicit Variable(const T (&list)[A][B], VariableOptions options = {})
+      : Variable(Operand(*list, Shape{A, B}), std::move(options)) {}
+  template <detail::Listed T, size_t A, size_t B, size_t C>
+  explicit Variable(const T (&list)[A][B][C], VariableOptions options = {})
+      : Variable(Operand(**list, Shape{A, B, C}), std::move(options)) {}
+  template <detail::Listed T, size_t A, size_t B, size_t C, size_t D>
+  explicit Variable(const T (&list)[A][B][C][D], VariableOptions options = {})
+      : Variable(Operand(***list, Shape{A, B, C, D}), std::move(options)) {}
 
   bool defined() const { return state_ != nullptr; }
   const std::string& name() const;  // "w:0"

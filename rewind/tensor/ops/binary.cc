@@ -79,7 +79,8 @@ Tensor clip_by_value(const Operand& x, const Operand& clip_value_min, const Oper
   return clipped;
 }
 
-Tensor add_n(const std::vector<Tensor>& inputs) {
+Tensor add_n(const Operands& list) {
+  const std::vector<Tensor>& inputs = list.tensors();
   if (inputs.empty()) fail_invalid("add_n", "there must be at least one tensor");
   if (inputs.size() == 1) return identity(inputs[0]);
   return rw::apply(RW_OP("AddN"), inputs)[0];
@@ -87,7 +88,7 @@ Tensor add_n(const std::vector<Tensor>& inputs) {
 
 namespace math {
 
-Tensor accumulate_n(const std::vector<Tensor>& inputs) { return add_n(inputs); }
+Tensor accumulate_n(const Operands& inputs) { return add_n(inputs); }
 RW_BINARY(floordiv, "FloorDiv")
 RW_BINARY(floormod, "FloorMod")
 RW_BINARY(mod, "FloorMod")

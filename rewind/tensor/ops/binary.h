@@ -38,7 +38,7 @@ Tensor where(const Operand& condition, const Operand& x, const Operand& y);
 // Each element moved into [clip_value_min, clip_value_max]; bounds must broadcast to x's shape.
 Tensor clip_by_value(const Operand& x, const Operand& clip_value_min, const Operand& clip_value_max);
 // The sum of tensors of one shape.
-Tensor add_n(const std::vector<Tensor>& inputs);
+Tensor add_n(const Operands& inputs);
 
 namespace math {
 
@@ -62,7 +62,7 @@ using rw::scalar_mul;
 using rw::subtract;
 using rw::truediv;
 
-Tensor accumulate_n(const std::vector<Tensor>& inputs);
+Tensor accumulate_n(const Operands& inputs);
 Tensor floordiv(const Operand& x, const Operand& y);
 Tensor floormod(const Operand& x, const Operand& y);
 Tensor mod(const Operand& x, const Operand& y);              // floormod

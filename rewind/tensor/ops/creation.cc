@@ -40,6 +40,8 @@ Tensor expanded(const Tensor& t, int axis) { return op2(RW_OP("ExpandDims"), t, 
 
 }  // namespace
 
+Tensor convert_to_tensor(const Operand& value, DType dtype) { return constant(value.tensor(dtype), dtype); }
+
 Tensor zeros(const ShapeArgument& shape, DType dtype) { return filled(shape, number(0, dtype)); }
 Tensor ones(const ShapeArgument& shape, DType dtype) { return filled(shape, number(1, dtype)); }
 Tensor fill(const ShapeArgument& dims, const Operand& value) { return filled(dims, value.tensor()); }

@@ -6,6 +6,10 @@
 
 namespace rw {
 
+// A number, a string, a vector, braces or a tensor as a tensor: convert_to_tensor({{1, 2}, {3, 4}}, int64).
+// Tensors must have the dtype already.
+Tensor convert_to_tensor(const Operand& value, DType dtype = DType::kInvalid);
+
 Tensor zeros(const ShapeArgument& shape, DType dtype = DType::kFloat32);
 Tensor ones(const ShapeArgument& shape, DType dtype = DType::kFloat32);
 Tensor fill(const ShapeArgument& dims, const Operand& value);

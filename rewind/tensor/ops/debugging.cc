@@ -49,7 +49,8 @@ bool compares_later(const Op& op, const Operand& x, const std::vector<int>& rank
 
 }  // namespace
 
-void Assert(const Operand& condition, const std::vector<Tensor>& data, int summarize) {
+void Assert(const Operand& condition, const MixedOperands& list, int summarize) {
+  const std::vector<Tensor>& data = list.tensors();
   std::vector<Tensor> inputs{condition.tensor()};
   inputs.insert(inputs.end(), data.begin(), data.end());
   if (data.empty()) inputs.push_back(constant(""));

@@ -59,7 +59,7 @@ std::vector<Tensor> host_function(const std::function<std::vector<Tensor>(const 
 namespace debugging {
 
 // Each throws InvalidArgumentError with the values when the condition does not hold.
-void Assert(const Operand& condition, const std::vector<Tensor>& data, int summarize = 3);
+void Assert(const Operand& condition, const MixedOperands& data, int summarize = 3);
 void assert_equal(const Operand& x, const Operand& y, const std::string& message = "");
 void assert_none_equal(const Operand& x, const Operand& y, const std::string& message = "");
 void assert_less(const Operand& x, const Operand& y, const std::string& message = "");

@@ -111,7 +111,8 @@ int checked_axis(int axis, int rank) {
 
 }  // namespace
 
-Tensor einsum(std::string_view equation, const std::vector<Tensor>& inputs) {
+Tensor einsum(std::string_view equation, const Operands& list) {
+  const std::vector<Tensor>& inputs = list.tensors();
   std::string text;
   for (const char c : equation)
     if (c != ' ') text += c;

@@ -158,7 +158,9 @@ std::vector<Tensor> dynamic_partition(const Operand& data, const Operand& partit
   return {r.begin(), r.end()};
 }
 
-Tensor dynamic_stitch(const std::vector<Tensor>& indices, const std::vector<Tensor>& data) {
+Tensor dynamic_stitch(const Operands& places, const Operands& rows) {
+  const std::vector<Tensor>& indices = places.tensors();
+  const std::vector<Tensor>& data = rows.tensors();
   if (indices.size() != data.size() || indices.empty())
     fail_invalid("dynamic_stitch", "indices and data must be lists of one length, not empty: got " +
                                        std::to_string(indices.size()) + " and " +
@@ -191,7 +193,7 @@ Tensor embedding_lookup(const Operand& params, const Operand& ids, std::optional
   return max_norm ? within_norm(rows, ids.tensor().rank(), *max_norm) : rows;
 }
 
-Tensor embedding_lookup(const Variable& params, const Operand& ids, std::optional<double> max_norm) {
+Tensor variable_lookup(const Variable& params, const Operand& ids, std::optional<double> max_norm) {
   const Tensor rows = params.sparse_read(ids);
   return max_norm ? within_norm(rows, ids.tensor().rank(), *max_norm) : rows;
 }

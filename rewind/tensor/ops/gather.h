@@ -53,7 +53,7 @@ Tensor searchsorted(const Operand& sorted_sequence, const Operand& values, std::
                     DType out_type = DType::kInt32);
 
 std::vector<Tensor> dynamic_partition(const Operand& data, const Operand& partitions, int64_t num_partitions);
-Tensor dynamic_stitch(const std::vector<Tensor>& indices, const std::vector<Tensor>& data);
+Tensor dynamic_stitch(const Operands& indices, const Operands& data);
 
 namespace math {
 
@@ -87,7 +87,12 @@ using math::top_k;
 // Rows of params by their numbers; a variable's rows are read without the rest. With max_norm, rows that are
 // longer are scaled down to it.
 Tensor embedding_lookup(const Operand& params, const Operand& ids, std::optional<double> max_norm = {});
-Tensor embedding_lookup(const Variable& params, const Operand& ids, std::optional<double> max_norm = {});
+Tensor variable_lookup(const Variable& params, const Operand& ids, std::optional<double> max_norm);
+template <class V>
+  requires std::is_same_v<V, Variable>
+Tensor embedding_lookup(const V& params, const Operand& ids, std::optional<double> max_norm = {}) {
+  return variable_lookup(params, ids, max_norm);
+}
 
 }  // namespace nn
 }  // namespace rw

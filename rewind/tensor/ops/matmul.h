@@ -22,7 +22,7 @@ Tensor matmul(const Operand& a, const Operand& b, MatmulOptions options = {});
 // Einstein's summation, "ij,jk->ik": labels that the output lacks are summed, repeated ones take the
 // diagonal, an ellipsis stands for axes that broadcast. Without "->", the output has the labels that occur
 // once, in the alphabet's order.
-Tensor einsum(std::string_view equation, const std::vector<Tensor>& inputs);
+Tensor einsum(std::string_view equation, const Operands& inputs);
 template <class... T>
   requires(std::is_convertible_v<const T&, Operand> && ...)
 Tensor einsum(std::string_view equation, const T&... inputs) {

@@ -175,8 +175,9 @@ Tensor clip_by_norm(const Operand& x, const Operand& clip_norm, const Axes& axes
   return op2(RW_OP("RealDiv"), op2(RW_OP("Mul"), t, limit), op2(RW_OP("Maximum"), length, limit));
 }
 
-ClippedTensors clip_by_global_norm(const std::vector<Tensor>& tensors, const Operand& clip_norm,
+ClippedTensors clip_by_global_norm(const MixedOperands& list, const Operand& clip_norm,
                                    const Tensor& use_norm) {
+  const std::vector<Tensor>& tensors = list.tensors();
   ClippedTensors result;
   result.global_norm = use_norm.defined() ? use_norm : linalg::global_norm(tensors);
   const Tensor& length = result.global_norm;
@@ -210,9 +211,9 @@ Tensor count_nonzero(const Operand& x, const Axes& axis, bool keepdims, DType dt
 
 namespace linalg {
 
-Tensor global_norm(const std::vector<Tensor>& tensors) {
+Tensor global_norm(const MixedOperands& list) {
   std::vector<Tensor> halves;
-  for (const Tensor& t : tensors)
+  for (const Tensor& t : list.tensors())
     if (t.defined()) halves.push_back(op1(RW_OP("L2Loss"), t));
   if (halves.empty()) return constant(0.0f);
   const Tensor sum = reduce_sum(rw::apply(RW_OP("Pack"), halves)[0]);

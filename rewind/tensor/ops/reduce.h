@@ -73,7 +73,7 @@ struct ClippedTensors {
 };
 // Scales all tensors by clip_norm / max(global norm, clip_norm). Undefined tensors (gradients that are none)
 // stay.
-ClippedTensors clip_by_global_norm(const std::vector<Tensor>& tensors, const Operand& clip_norm,
+ClippedTensors clip_by_global_norm(const MixedOperands& tensors, const Operand& clip_norm,
                                    const Tensor& use_norm = {});
 
 namespace math {
@@ -100,7 +100,7 @@ Tensor count_nonzero(const Operand& x, const Axes& axis = {}, bool keepdims = fa
 namespace linalg {
 using rw::norm;
 // The root of the sum of squares of all elements of all tensors; undefined ones are skipped.
-Tensor global_norm(const std::vector<Tensor>& tensors);
+Tensor global_norm(const MixedOperands& tensors);
 }  // namespace linalg
 
 namespace nn {

@@ -98,7 +98,8 @@ Tensor ensure_shape(const Operand& x, const Shape& shape) {
   return apply_one(RW_OP("EnsureShape"), {&x.tensor()}, {{"shape", shape}});
 }
 
-Tensor concat(const std::vector<Tensor>& values, const Ints& axis) {
+Tensor concat(const Operands& list, const Ints& axis) {
+  const std::vector<Tensor>& values = list.tensors();
   if (values.empty()) fail_invalid("concat", "there must be at least one tensor");
   if (values.size() == 1) return apply_one(RW_OP("Identity"), {&values[0]});
   SmallVector<const Tensor*, 8> inputs;
@@ -107,8 +108,8 @@ Tensor concat(const std::vector<Tensor>& values, const Ints& axis) {
   return apply_one(RW_OP("ConcatV2"), {inputs.data(), inputs.size()});
 }
 
-Tensor stack(const std::vector<Tensor>& values, int axis) {
-  return std::move(rw::apply(RW_OP("Pack"), values, {{"axis", axis}})[0]);
+Tensor stack(const Operands& values, int axis) {
+  return std::move(rw::apply(RW_OP("Pack"), values.tensors(), {{"axis", axis}})[0]);
 }
 
 std::vector<Tensor> unstack(const Operand& value, int axis) {
@@ -224,7 +225,8 @@ Tensor broadcast_dynamic_shape(const Ints& shape_x, const Ints& shape_y) {
   return apply_one(RW_OP("BroadcastArgs"), {&x, &y});
 }
 
-std::vector<Tensor> meshgrid(const std::vector<Tensor>& args, const std::string& indexing) {
+std::vector<Tensor> meshgrid(const MixedOperands& list, const std::string& indexing) {
+  const std::vector<Tensor>& args = list.tensors();
   if (indexing != "xy" && indexing != "ij")
     fail_invalid("meshgrid", "indexing must be xy or ij: got " + indexing);
   const size_t n = args.size();
@@ -243,8 +245,8 @@ std::vector<Tensor> meshgrid(const std::vector<Tensor>& args, const std::string&
 Tensor shape(const Operand& input, DType out_type) {
   return apply_one(RW_OP("Shape"), {&input.tensor()}, {{"out_type", out_type}});
 }
-std::vector<Tensor> shape_n(const std::vector<Tensor>& input, DType out_type) {
-  return to_vector(rw::apply(RW_OP("ShapeN"), input, {{"out_type", out_type}}));
+std::vector<Tensor> shape_n(const MixedOperands& input, DType out_type) {
+  return to_vector(rw::apply(RW_OP("ShapeN"), input.tensors(), {{"out_type", out_type}}));
 }
 Tensor size(const Operand& input, DType out_type) {
   return apply_one(RW_OP("Size"), {&input.tensor()}, {{"out_type", out_type}});

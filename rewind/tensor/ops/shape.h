@@ -21,8 +21,8 @@ Tensor squeeze(const Operand& input, const std::vector<int64_t>& axis = {});
 // The input itself; throws InvalidArgumentError unless its shape fits.
 Tensor ensure_shape(const Operand& x, const Shape& shape);
 
-Tensor concat(const std::vector<Tensor>& values, const Ints& axis);
-Tensor stack(const std::vector<Tensor>& values, int axis = 0);
+Tensor concat(const Operands& values, const Ints& axis);
+Tensor stack(const Operands& values, int axis = 0);
 std::vector<Tensor> unstack(const Operand& value, int axis = 0);
 // split(x, 3): three equal parts; split(x, {2, -1}): parts of these sizes.
 std::vector<Tensor> split(const Operand& value, const Sections& num_or_size_splits, const Ints& axis = 0);
@@ -55,10 +55,10 @@ Tensor broadcast_to(const Operand& input, const Ints& shape);
 Shape broadcast_static_shape(const Shape& shape_x, const Shape& shape_y);
 Tensor broadcast_dynamic_shape(const Ints& shape_x, const Ints& shape_y);
 // indexing: "xy" (the first two axes swapped, as for pictures) or "ij".
-std::vector<Tensor> meshgrid(const std::vector<Tensor>& args, const std::string& indexing = "xy");
+std::vector<Tensor> meshgrid(const MixedOperands& args, const std::string& indexing = "xy");
 
 Tensor shape(const Operand& input, DType out_type = int32);
-std::vector<Tensor> shape_n(const std::vector<Tensor>& input, DType out_type = int32);
+std::vector<Tensor> shape_n(const MixedOperands& input, DType out_type = int32);
 Tensor size(const Operand& input, DType out_type = int32);
 Tensor rank(const Operand& input);
 

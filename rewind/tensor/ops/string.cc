@@ -13,13 +13,13 @@ Tensor as_string(const Operand& input, const AsStringOptions& o) {
                     {"fill", o.fill}});
 }
 
-Tensor join(const std::vector<Tensor>& inputs, const std::string& separator) {
-  return rw::apply(RW_OP("StringJoin"), inputs, {{"separator", separator}})[0];
+Tensor join(const Operands& inputs, const std::string& separator) {
+  return rw::apply(RW_OP("StringJoin"), inputs.tensors(), {{"separator", separator}})[0];
 }
 
-Tensor format(const std::string& pattern, const std::vector<Tensor>& inputs, const std::string& placeholder,
+Tensor format(const std::string& pattern, const MixedOperands& inputs, const std::string& placeholder,
               int summarize) {
-  return rw::apply(RW_OP("StringFormat"), inputs,
+  return rw::apply(RW_OP("StringFormat"), inputs.tensors(),
                    {{"template", pattern}, {"placeholder", placeholder}, {"summarize", summarize}})[0];
 }
 

@@ -16,10 +16,10 @@ struct AsStringOptions {
   std::string fill = "";
 };
 Tensor as_string(const Operand& input, const AsStringOptions& options = {});
-Tensor join(const std::vector<Tensor>& inputs, const std::string& separator = "");
+Tensor join(const Operands& inputs, const std::string& separator = "");
 // Tensors in the places of the placeholder: format("loss {} at {}", {loss, step}).
-Tensor format(const std::string& pattern, const std::vector<Tensor>& inputs,
-              const std::string& placeholder = "{}", int summarize = 3);
+Tensor format(const std::string& pattern, const MixedOperands& inputs, const std::string& placeholder = "{}",
+              int summarize = 3);
 Tensor length(const Operand& input, const std::string& unit = "BYTE");
 Tensor lower(const Operand& input);
 Tensor upper(const Operand& input);

@@ -103,8 +103,8 @@ Tensor bitcast(const Operand& input, DType type) {
   return apply_one(RW_OP("Bitcast"), {&input.tensor()}, {{"type", type}});
 }
 
-std::vector<Tensor> identity_n(const std::vector<Tensor>& input) {
-  const Tensors outputs = rw::apply(RW_OP("IdentityN"), input);
+std::vector<Tensor> identity_n(const MixedOperands& input) {
+  const Tensors outputs = rw::apply(RW_OP("IdentityN"), input.tensors());
   return {outputs.begin(), outputs.end()};
 }
 

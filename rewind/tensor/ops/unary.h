@@ -37,7 +37,7 @@ Tensor saturate_cast(const Operand& x, DType dtype);
 // The same bytes as elements of another type; the last axis grows or goes when the sizes differ.
 Tensor bitcast(const Operand& input, DType type);
 Tensor identity(const Operand& input);
-std::vector<Tensor> identity_n(const std::vector<Tensor>& input);
+std::vector<Tensor> identity_n(const MixedOperands& input);
 // The value of `input`, through which no gradient flows.
 Tensor stop_gradient(const Operand& input);
 
