@@ -163,8 +163,15 @@ class ForwardRecorder final : public Recorder {
 
 namespace {
 
-void add_primal(ForwardRecorder& r, const Tensor& primal, DType dtype, const Shape& shape,
-                const Tensor& tangent) {
+void add_primal(ForwardRecorder& r, const Tensor& primal, const Tensor& tangent) {
+  if (!primal.defined()) fail_invalid("ForwardAccumulator", "a primal is an undefined tensor");
+  DType dtype = primal.dtype();
+  Shape shape = primal.shape();
+  if (dtype == DType::kResource) {
+    const VariableCell& cell = variable_of(primal.impl()->view(), "ForwardAccumulator");
+    dtype = cell.dtype;
+    shape = cell.shape;
+  }
   if (!tangent.defined() || tangent.dtype() != dtype || !tangent.shape().compatible_with(shape)) {
     fail_invalid("ForwardAccumulator",
                  "a tangent must look like its primal, " + std::string(name_of(dtype)) + shape.to_string() +
@@ -183,26 +190,23 @@ void check_counts(size_t primals, size_t tangents) {
 
 }  // namespace
 
+void ForwardAccumulator::start(const std::vector<Tensor>& primals, const std::vector<Tensor>& tangents) {
+  check_counts(primals.size(), tangents.size());
+  recorder_ = std::make_unique<ForwardRecorder>();
+  for (size_t i = 0; i < primals.size(); ++i) add_primal(*recorder_, primals[i], tangents[i]);
+}
+
 ForwardAccumulator::ForwardAccumulator(const std::vector<Tensor>& primals,
                                        const std::vector<Tensor>& tangents) {
-  check_counts(primals.size(), tangents.size());
-  recorder_ = std::make_unique<ForwardRecorder>();
-  for (size_t i = 0; i < primals.size(); ++i)
-    add_primal(*recorder_, primals[i], primals[i].dtype(), primals[i].shape(), tangents[i]);
+  start(primals, tangents);
 }
-
 ForwardAccumulator::ForwardAccumulator(const std::vector<Variable>& primals,
                                        const std::vector<Tensor>& tangents) {
-  check_counts(primals.size(), tangents.size());
-  recorder_ = std::make_unique<ForwardRecorder>();
-  for (size_t i = 0; i < primals.size(); ++i)
-    add_primal(*recorder_, primals[i].handle(), primals[i].dtype(), primals[i].shape(), tangents[i]);
+  start(structure::flatten(primals), tangents);
 }
-
-ForwardAccumulator::ForwardAccumulator(const Tensor& primal, const Tensor& tangent)
-    : ForwardAccumulator(std::vector<Tensor>{primal}, {tangent}) {}
-ForwardAccumulator::ForwardAccumulator(const Variable& primal, const Tensor& tangent)
-    : ForwardAccumulator(std::vector<Variable>{primal}, {tangent}) {}
+ForwardAccumulator::ForwardAccumulator(structure::Sources primals, const std::vector<Tensor>& tangents) {
+  start(structure::flatten(primals), tangents);
+}
 ForwardAccumulator::~ForwardAccumulator() { release_recorder(std::move(recorder_)); }
 
 Gradient ForwardAccumulator::jvp(const Tensor& target, UnconnectedGradients unconnected) const {

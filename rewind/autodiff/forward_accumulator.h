@@ -21,10 +21,14 @@ class ForwardRecorder;
 
 class ForwardAccumulator {
  public:
-  ForwardAccumulator(const Tensor& primal, const Tensor& tangent);
-  ForwardAccumulator(const Variable& primal, const Tensor& tangent);
+  // A template, so that braces are lists.
+  template <class P>
+    requires std::is_convertible_v<const P&, Tensor>
+  ForwardAccumulator(const P& primal, const Tensor& tangent)
+      : ForwardAccumulator(one(primal), std::vector<Tensor>{tangent}) {}
   ForwardAccumulator(const std::vector<Tensor>& primals, const std::vector<Tensor>& tangents);
   ForwardAccumulator(const std::vector<Variable>& primals, const std::vector<Tensor>& tangents);
+  ForwardAccumulator(structure::Sources primals, const std::vector<Tensor>& tangents);
   ~ForwardAccumulator();
   ForwardAccumulator(const ForwardAccumulator&) = delete;
   ForwardAccumulator& operator=(const ForwardAccumulator&) = delete;
@@ -35,6 +39,13 @@ class ForwardAccumulator {
                             UnconnectedGradients unconnected = UnconnectedGradients::NONE) const;
 
  private:
+  template <class P>
+  static std::vector<Tensor> one(const P& primal) {
+    if constexpr (std::is_same_v<P, Variable>) return {primal.handle()};
+    else return {Tensor(primal)};
+  }
+  // Variables by their handles.
+  void start(const std::vector<Tensor>& primals, const std::vector<Tensor>& tangents);
   std::unique_ptr<ForwardRecorder> recorder_;
 };
 

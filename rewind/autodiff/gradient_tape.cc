@@ -20,6 +20,10 @@ void GradientTape::watch(const std::vector<Tensor>& tensors) {
 void GradientTape::watch(const std::vector<Variable>& variables) {
   for (const Variable& v : variables) tape_->watch(v);
 }
+void GradientTape::watch_all(structure::Sources sources) {
+  for (const structure::Source& s : sources)
+    s.is_variable() ? tape_->watch(s.variable()) : tape_->watch(s.tensor());
+}
 
 std::vector<Gradient> GradientTape::flat_gradient(const std::vector<Tensor>& targets,
                                                   const std::vector<Tensor>& sources,

@@ -58,14 +58,25 @@ std::vector<Gradient> GradientTape::flat_jacobian(const Tensor& target, const st
 
 Gradient GradientTape::batch_jacobian(const Tensor& target, const Tensor& source,
                                       UnconnectedGradients unconnected) {
-  const bool batches = target.rank() >= 1 && source.rank() >= 1;
-  const bool same = batches && (target.dim(0) == source.dim(0) || target.dim(0) < 0 || source.dim(0) < 0);
+  return batch_jacobian_of(target, source, source, unconnected);
+}
+Gradient GradientTape::batch_jacobian(const Tensor& target, const Variable& source,
+                                      UnconnectedGradients unconnected) {
+  return batch_jacobian_of(target, source.handle(), source.value(), unconnected);
+}
+
+Gradient GradientTape::batch_jacobian_of(const Tensor& target, const Tensor& source, const Tensor& value,
+                                         UnconnectedGradients unconnected) {
+  if (!target.defined()) fail_invalid("batch_jacobian", "the target is an undefined tensor");
+  if (!value.defined()) fail_invalid("batch_jacobian", "the source is an undefined tensor");
+  const bool batches = target.rank() >= 1 && value.rank() >= 1;
+  const bool same = batches && (target.dim(0) == value.dim(0) || target.dim(0) < 0 || value.dim(0) < 0);
   if (!same) {
     fail_invalid("batch_jacobian", "target and source must have the same first size: got " +
-                                       target.shape().to_string() + " and " + source.shape().to_string());
+                                       target.shape().to_string() + " and " + value.shape().to_string());
   }
   const Sizes target_sizes = sizes_of(target);
-  const Sizes source_sizes = sizes_of(source);
+  const Sizes source_sizes = sizes_of(value);
   const Sizes inner(target_sizes.begin() + 1, target_sizes.end());
   const Tensor rows =
       vectorized_map(std::function<Tensor(const Tensor&)>([&](const Tensor& row) {

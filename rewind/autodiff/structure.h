@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <initializer_list>
 #include <map>
 #include <tuple>
 #include <unordered_map>
@@ -144,6 +145,46 @@ struct Traits<S> {
     S result = s;
     std::apply([&](auto&... f) { (assign_field(f, at), ...); }, as_fields(result));
     return result;
+  }
+};
+
+// A source in braces: {w, x} with variables and tensors side by side. A variable is followed through its
+// handle; as a list of tensors the braces would read it, and nothing depends on what was read just then.
+class Source {
+ public:
+  template <class T>
+    requires std::is_same_v<T, Tensor> || std::is_same_v<T, Variable>
+  Source(const T& source) {  // NOLINT: sources are written as they are
+    if constexpr (std::is_same_v<T, Variable>) variable_ = source;
+    else tensor_ = source;
+  }
+  bool is_variable() const { return variable_.defined(); }
+  const Variable& variable() const { return variable_; }
+  const Tensor& tensor() const { return is_variable() ? variable_.handle() : tensor_; }
+
+ private:
+  Variable variable_;
+  Tensor tensor_;
+};
+using Sources = std::initializer_list<Source>;
+using SourceRows = std::initializer_list<Sources>;
+
+template <>
+struct Traits<Source> {
+  using Result = Gradient;
+  static void flatten(const Source& s, std::vector<Tensor>* out) { out->push_back(s.tensor()); }
+  static Result pack(const Source&, Cursor& at) { return *at++; }
+};
+template <class E>
+struct Traits<std::initializer_list<E>> {
+  using Result = std::vector<ResultOf<E>>;
+  static void flatten(std::initializer_list<E> s, std::vector<Tensor>* out) {
+    for (const E& e : s) Traits<E>::flatten(e, out);
+  }
+  static Result pack(std::initializer_list<E> s, Cursor& at) {
+    Result r;
+    for (const E& e : s) r.push_back(Traits<E>::pack(e, at));
+    return r;
   }
 };
 

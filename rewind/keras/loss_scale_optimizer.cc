@@ -65,7 +65,7 @@ class LossScaleState : public Optimizer::State {
       const Tensor finite = reduce_all(math::is_finite(g.slices() ? g.slices()->values : g.tensor()));
       all = all.defined() ? all & finite : finite;
     }
-    if (!all.defined()) fail_invalid("apply_gradients", "no variable has a gradient");
+    if (!all.defined()) fail_invalid("apply_gradients", kNoGradient);
     return all;
   }
 

@@ -156,7 +156,7 @@ void Optimizer::State::apply(const std::vector<Gradient>& gradients, const std::
       return unscaled.dtype() == variables[i].dtype() ? unscaled : cast(unscaled, variables[i].dtype());
     }));
   }
-  if (present.empty()) fail_invalid("apply_gradients", "no variable has a gradient");
+  if (present.empty()) fail_invalid("apply_gradients", kNoGradient);
   if (!missing.empty()) warn_of_missing(missing);
   accumulate_or_update(present, targets);
   if (options_.use_ema) move_averages();

@@ -10,6 +10,10 @@
 
 namespace rw::keras {
 
+inline constexpr const char* kNoGradient =
+    "no variable has a gradient: the target must depend on them, and gradient() must be asked for the "
+    "variables themselves; a std::vector<Tensor> of variables holds their values, on which nothing depends";
+
 class Optimizer::State {
  public:
   State(std::shared_ptr<UpdateRule> rule, const OptimizerOptions& options);
