@@ -12,6 +12,7 @@
 // pipeline, and no tape hears them. Passes are used by one thread at a time, datasets by any number.
 #pragma once
 
+#include "rewind/data/columns.h"
 #include "rewind/data/element_type.h"
 #include "rewind/data/iterator_ops.h"
 #include "rewind/data/nodes.h"
@@ -65,17 +66,21 @@ class Dataset {
   const Node& node() const;
   const Made& made() const { return made_; }
 
-  // Slices along the first axis of each tensor.
+  // Slices along the first axis of each tensor. A vector of numbers or strings is a tensor, and so are
+  // braces: from_tensor_slices(std::vector{8, 3, 0}), from_tensor_slices({{1, 2}, {3, 4}}).
   template <class S>
-  static DatasetOf<staged::Type<S>> from_tensor_slices(const S& tensors);
+  static DatasetOf<ElementOf<S>> from_tensor_slices(const S& tensors);
+  static DatasetOf<Tensor> from_tensor_slices(std::initializer_list<Literal> list);
   // One element.
   template <class S>
-  static DatasetOf<staged::Type<S>> from_tensors(const S& tensors);
+  static DatasetOf<ElementOf<S>> from_tensors(const S& tensors);
+  static DatasetOf<Tensor> from_tensors(std::initializer_list<Literal> list);
   static DatasetOf<Tensor> range(int64_t stop, DType output_type = DType::kInt64);
   static DatasetOf<Tensor> range(int64_t start, int64_t stop, int64_t step = 1,
                                  DType output_type = DType::kInt64);
   // `next` returns an optional of an element and is called until that is empty. Each pass begins with a copy
-  // of it. With a signature (one spec per tensor) nothing is called to learn the types.
+  // of it. With a signature (one spec per tensor) nothing is called to learn the types; numbers are cast to
+  // its dtypes, and an element of other shapes or of another number of tensors is an InvalidArgumentError.
   template <class G>
   static auto from_generator(G next, const std::optional<std::vector<TensorSpec>>& output_signature = {});
   // Elements of several datasets side by side, until one ends.
@@ -349,24 +354,28 @@ struct FixedForm<DatasetOf<T>> {
 // ---- sources
 
 template <class S>
-DatasetOf<staged::Type<S>> Dataset::from_tensor_slices(const S& tensors) {
-  using T = staged::Type<S>;
-  auto form = std::make_shared<Form<T>>();
+DatasetOf<ElementOf<S>> Dataset::from_tensor_slices(const S& tensors) {
+  auto form = std::make_shared<Form<ElementOf<S>>>();
   Element list;
-  form->see(staged::fit<T>(tensors), &list);
+  form->see(element_of(tensors), &list);
   return {make_dataset({}, {list.begin(), list.end()},
                        [](auto, auto in) { return make_slices({in.begin(), in.end()}); }),
           form};
 }
 template <class S>
-DatasetOf<staged::Type<S>> Dataset::from_tensors(const S& tensors) {
-  using T = staged::Type<S>;
-  auto form = std::make_shared<Form<T>>();
+DatasetOf<ElementOf<S>> Dataset::from_tensors(const S& tensors) {
+  auto form = std::make_shared<Form<ElementOf<S>>>();
   Element list;
-  form->see(staged::fit<T>(tensors), &list);
+  form->see(element_of(tensors), &list);
   return {make_dataset({}, {list.begin(), list.end()},
                        [](auto, auto in) { return make_single({in.begin(), in.end()}); }),
           form};
+}
+inline DatasetOf<Tensor> Dataset::from_tensor_slices(std::initializer_list<Literal> list) {
+  return from_tensor_slices(constant(list));
+}
+inline DatasetOf<Tensor> Dataset::from_tensors(std::initializer_list<Literal> list) {
+  return from_tensors(constant(list));
 }
 inline DatasetOf<Tensor> Dataset::range(int64_t start, int64_t stop, int64_t step, DType output_type) {
   return {make_dataset({}, {}, [=](auto, auto) { return make_range(start, stop, step, output_type); }),
@@ -377,13 +386,13 @@ inline DatasetOf<Tensor> Dataset::range(int64_t stop, DType output_type) {
 }
 template <class G>
 auto Dataset::from_generator(G next, const std::optional<std::vector<TensorSpec>>& output_signature) {
-  using T = staged::Type<typename std::invoke_result_t<G&>::value_type>;
+  using T = ElementOf<typename std::invoke_result_t<G&>::value_type>;
   auto form = std::make_shared<Form<T>>();
   auto start = [next, form]() -> NextFn {
     return [step = std::make_shared<G>(next), form](Element* out) {
       auto made = (*step)();
       if (!made) return false;
-      form->see(staged::fit<T>(*made), out);
+      form->see(element_of(*made), out);
       return true;
     };
   };

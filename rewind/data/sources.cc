@@ -2,11 +2,14 @@
 #include "rewind/base/error.h"
 #include "rewind/data/nodes.h"
 #include "rewind/data/position.h"
+#include "rewind/tensor/ops/unary.h"
 #include "rewind/tensor/tensor_impl.h"
 #include "rewind/tensor/trace.h"
 
 namespace rw::data {
 namespace {
+
+constexpr DTypeSet kCastTypes = kRealTypes | kComplexTypes | set_of(DType::kBool);
 
 class SlicesNode final : public Node {
  public:
@@ -134,6 +137,29 @@ class RangeNode final : public Node {
   DType dtype_;
 };
 
+// An element as the signature wants it: numbers are cast, the rest must fit.
+void fit_to_signature(const Specs& specs, int64_t number, Element* element) {
+  const auto fail = [&](const std::string& what) {
+    fail_invalid("from_generator",
+                 "elements must fit output_signature: element " + std::to_string(number) + " " + what);
+  };
+  if (element->size() != specs.size())
+    fail("has " + std::to_string(element->size()) + " tensors, the signature has " +
+         std::to_string(specs.size()));
+  for (size_t i = 0; i < specs.size(); ++i) {
+    Tensor& t = (*element)[i];
+    const std::string which = specs.size() == 1 ? "" : "in tensor " + std::to_string(i) + " ";
+    const bool numbers = contains(kCastTypes, t.dtype()) && contains(kCastTypes, specs[i].dtype);
+    if (t.dtype() != specs[i].dtype && !numbers)
+      fail(which + "is " + std::string(name_of(t.dtype())) + ", which does not convert to " +
+           std::string(name_of(specs[i].dtype)));
+    if (!t.shape().compatible_with(specs[i].shape))
+      fail(which + "has shape " + t.shape().to_string() + ", the signature says " +
+           specs[i].shape.to_string());
+    if (t.dtype() != specs[i].dtype) t = cast(t, specs[i].dtype);
+  }
+}
+
 class GeneratorNode final : public Node {
  public:
   GeneratorNode(std::function<NextFn()> start, std::optional<Specs> specs)
@@ -148,8 +174,10 @@ class GeneratorNode final : public Node {
         if (!step) step = node.start_();
         out->clear();
         ended = !step(out);
-        made += !ended;
-        return !ended;
+        if (ended) return false;
+        ++made;
+        if (node.known_) fit_to_signature(*node.known_, made - 1, out);
+        return true;
       }
       // A function has no position but the number of its calls: they are made again.
       void save(PositionWriter& to) override {
