@@ -71,9 +71,14 @@ Tensor range(const Operand& start, const Operand& limit, const Operand& delta, D
 
 Tensor linspace(const Operand& start, const Operand& stop, int64_t num, int axis) {
   if (num <= 0) fail_invalid("linspace", "num must be positive: got " + std::to_string(num));
-  const DType dtype = !start.weak() ? start.dtype() : !stop.weak() ? stop.dtype() : DType::kFloat32;
+  DType dtype = start.weak() ? start.default_dtype() : start.dtype();
+  if (start.weak() && !stop.weak()) dtype = stop.dtype();
+  else if (start.weak() && is_floating(stop.default_dtype())) dtype = stop.default_dtype();
   const Tensor& from = start.tensor(dtype);
   const Tensor& to = stop.tensor(dtype);
+  if (from.dtype() != to.dtype())
+    fail_invalid("linspace", "start and stop must have one dtype: got " + std::string(name_of(from.dtype())) +
+                                 " and " + std::string(name_of(to.dtype())));
   // Written in differentiable ops: start + step * (1, 2, ...) between the two ends, which are exact.
   Shape shape;
   if (!broadcast_shapes(from.shape(), to.shape(), &shape)) {
@@ -92,14 +97,18 @@ Tensor linspace(const Operand& start, const Operand& stop, int64_t num, int axis
   if (axis < 0) axis += shape.rank() + 1;
   if (axis < 0 || axis > shape.rank())
     fail_invalid("linspace", "axis is outside the result: got " + std::to_string(axis));
-  const Tensor first = expanded(spread(from), axis);
-  const Tensor last = expanded(spread(to), axis);
+  const Tensor first_given = expanded(spread(from), axis);
+  const Tensor last_given = expanded(spread(to), axis);
+  const DType result = !is_integer(dtype) ? dtype : size_of(dtype) <= 2 ? DType::kFloat32 : DType::kFloat64;
+  const Tensor first = cast_to(first_given, result);
+  const Tensor last = cast_to(last_given, result);
   if (num == 1) return first;
-  const Tensor step =
-      op2(RW_OP("RealDiv"), op2(RW_OP("Sub"), last, first), scalar_tensor(double(num - 1), dtype));
+  // Of integers the difference is one too, as in TensorFlow.
+  const Tensor difference = cast_to(op2(RW_OP("Sub"), last_given, first_given), result);
+  const Tensor step = op2(RW_OP("RealDiv"), difference, scalar_tensor(double(num - 1), result));
   std::vector<int64_t> column(size_t(shape.rank()) + 1, 1);
   column[size_t(axis)] = num - 2;
-  const Tensor counts = op2(RW_OP("Reshape"), cast_to(range(int64_t{1}, num - 1), dtype), constant(column));
+  const Tensor counts = op2(RW_OP("Reshape"), cast_to(range(int64_t{1}, num - 1), result), constant(column));
   const Tensor between = op2(RW_OP("AddV2"), first, op2(RW_OP("Mul"), step, counts));
   const Tensor at = constant(axis);
   return apply(RW_OP("ConcatV2"), {&first, &between, &last, &at})[0];

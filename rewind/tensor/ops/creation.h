@@ -21,7 +21,8 @@ Tensor ones_like(const Operand& x, DType dtype = DType::kInvalid);
 Tensor range(const Operand& limit, DType dtype = DType::kInvalid);
 Tensor range(const Operand& start, const Operand& limit, const Operand& delta = 1,
              DType dtype = DType::kInvalid);
-// num values from start to stop, both included, along a new axis.
+// num values from start to stop, both included, along a new axis. Of integers they are float64, of those of 8
+// and 16 bits float32; numbers of C++ take the type of the other end.
 Tensor linspace(const Operand& start, const Operand& stop, int64_t num, int axis = 0);
 
 struct EyeOptions {
