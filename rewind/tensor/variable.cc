@@ -30,29 +30,37 @@ const Variable::State& Variable::state() const {
 
 Variable::Variable(const Operand& initial_value, VariableOptions options) {
   const Tensor& initial = initial_value.tensor(options.dtype);
+  if (options.dtype != DType::kInvalid && initial.dtype() != options.dtype)
+    fail_invalid("Variable", "the initial value is " + std::string(name_of(initial.dtype())) + ", not " +
+                                 std::string(name_of(options.dtype)) + "; rw::cast converts");
+  if (!options.shape.has_rank()) options.shape = initial.shape();
+  create(initial, current_name_scope() + options.name + ":0", std::move(options.shape), options.trainable);
+}
+
+Variable Variable::copy() const {
+  const State& s = state();
+  Variable made;
+  made.create(value(), s.name, s.shape, s.trainable);
+  return made;
+}
+
+void Variable::create(const Tensor& initial, std::string name, Shape shape, bool trainable) {
   for (Trace* trace = thread_state().trace; trace; trace = trace->part_of_outer ? trace->outer() : nullptr) {
     if (!trace->may_create_variables)
-      fail_staged("Variable", "variable " + options.name +
+      fail_staged("Variable", "variable " + name +
                                   " is created in a later trace of a function; make variables outside the "
                                   "function, or on its first call only and keep them");
     trace->created_variables = true;
   }
-  if (options.dtype != DType::kInvalid && initial.dtype() != options.dtype)
-    fail_invalid("Variable", "the initial value is " + std::string(name_of(initial.dtype())) + ", not " +
-                                 std::string(name_of(options.dtype)) + "; rw::cast converts");
-  Shape shape = std::move(options.shape);
-  if (!shape.has_rank()) shape = initial.shape();
   if (!shape.compatible_with(initial.shape()))
     fail_invalid("Variable", "the initial value has shape " + initial.shape().to_string() +
                                  ", which does not fit " + shape.to_string());
   const Tensor lifted = is_symbol(initial) ? value_outside(initial) : initial;
-  const std::string name = current_name_scope() + options.name + ":0";
   Value handle = Value::allocate(cpu_device(), DType::kResource, {});
   *static_cast<Ref<Object>*>(handle.data) =
       Ref<Object>::adopt(new VariableCell(name, initial.dtype(), shape));
-  auto state = std::make_shared<State>(
-      State{make_tensor(std::move(handle)), name, initial.dtype(), shape, options.trainable});
-  state_ = state;
+  state_ = std::make_shared<State>(
+      State{make_tensor(std::move(handle)), std::move(name), initial.dtype(), std::move(shape), trainable});
   const OutsideTraces outside;
   assign(lifted);
 }

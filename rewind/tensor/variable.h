@@ -18,7 +18,8 @@ struct VariableOptions {
   Shape shape = Shape::unknown_rank();  // what later values must fit; unknown: the initial value's shape
 };
 
-// A handle: copies are the same variable.
+// A handle: copies are the same variable, in whatever way they are made (`Variable b(a)`, `auto b = a`, by
+// value into a function). b = a.copy() is another one; so is Variable b(a.value()), with options of its own.
 class Variable {
  public:
   Variable() = default;  // undefined
@@ -36,6 +37,9 @@ class Variable {
   template <detail::Listed T, size_t A, size_t B, size_t C, size_t D>
   explicit Variable(const T (&list)[A][B][C][D], VariableOptions options = {})
       : Variable(Operand(***list, Shape{A, B, C, D}), std::move(options)) {}
+  // A new variable of this one's value, dtype, shape, name and trainability. The values are shared until one
+  // of the two is assigned.
+  Variable copy() const;
 
   bool defined() const { return state_ != nullptr; }
   const std::string& name() const;  // "w:0"
@@ -90,6 +94,7 @@ class Variable {
  private:
   struct State;
   const State& state() const;
+  void create(const Tensor& initial, std::string name, Shape shape, bool trainable);
   const Tensor& written() const;  // the handle, for an op that writes
   std::shared_ptr<const State> state_;
 };
