@@ -6,23 +6,32 @@
 #include <atomic>
 #include <cctype>
 #include <cstdlib>
+#include <cstring>
 #include <mutex>
 #include <set>
 #include <typeinfo>
 
 #include "rewind/base/dynamic_type.h"
+#include "rewind/base/error.h"
+#include "rewind/tensor/live_variables.h"
 
 namespace rw {
 namespace {
 
-// "rw::keras::DenseBlock" -> "dense_block".
-std::string snake_case(const char* mangled) {
+// "rw::keras::DenseBlock" -> "DenseBlock".
+std::string class_name(const char* mangled) {
   int status = 0;
   char* text = abi::__cxa_demangle(mangled, nullptr, nullptr, &status);
   std::string name = status == 0 ? text : mangled;
   std::free(text);
   if (const size_t angle = name.find('<'); angle != std::string::npos) name.resize(angle);
   if (const size_t colon = name.rfind("::"); colon != std::string::npos) name = name.substr(colon + 2);
+  return name;
+}
+
+// "rw::keras::DenseBlock" -> "dense_block".
+std::string snake_case(const char* mangled) {
+  const std::string name = class_name(mangled);
   std::string out;
   for (size_t i = 0; i < name.size(); ++i) {
     const auto c = static_cast<unsigned char>(name[i]);
@@ -42,8 +51,17 @@ std::vector<Module*> with_submodules(const Module* root) {
   return list;
 }
 
+[[noreturn]] void fail_unlisted(const Module& module) {
+  const std::type_info* type = dynamic_type(module);
+  fail_precondition("RW_TRACK", "class " + (type ? class_name(type->name()) : "of a module") +
+                                    " must list its members, or their variables are not found: " +
+                                    "it has no RW_TRACK; write RW_TRACK(w, b) in the class, or RW_TRACK() " +
+                                    "if it has no variables");
+}
+
 template <class Keep>
 std::vector<Variable> collect(const Module* root, Keep keep) {
+  root->check_members_listed();
   std::vector<Variable> list;
   std::set<const void*> seen;
   for (const Module* m : with_submodules(root))
@@ -63,6 +81,27 @@ std::string ChildCollector::next_name(std::string_view* names) {
   while (!name.empty() && (name.back() == ' ' || name.back() == '_' || name.back() == '\n'))
     name.remove_suffix(1);
   return std::string(name);
+}
+
+// The object's bytes are looked through: a variable's handle begins with the address of its state.
+void ChildCollector::check_unlisted(Module& module, const void* object, size_t size) {
+  ChildCollector members;
+  module.visit_members(members);
+  if (!members.unlisted()) return;  // a class derived from it lists
+  const char* bytes = static_cast<const char*>(object);
+  for (size_t at = 0; at + sizeof(void*) <= size; at += alignof(void*)) {
+    const void* word = nullptr;
+    std::memcpy(&word, bytes + at, sizeof(word));
+    if (word && is_variable_state(word)) fail_unlisted(module);
+  }
+}
+
+void Module::check_members_listed() const {
+  const std::type_info* type = dynamic_type(*this);
+  if (type && *type == typeid(Module)) return;
+  ChildCollector collector;
+  const_cast<Module*>(this)->visit_members(collector);
+  if (collector.unlisted()) fail_unlisted(*this);
 }
 
 Module::Identity::Identity() {
@@ -85,6 +124,7 @@ const std::string& Module::name() const {
 std::vector<TrackedChild> Module::children() const {
   ChildCollector collector;
   const_cast<Module*>(this)->visit_members(collector);
+  const_cast<Module*>(this)->visit_more(collector);
   std::vector<TrackedChild> list = collector.take();
   // By member; elements of a list keep their order.
   std::stable_sort(list.begin(), list.end(), [](const TrackedChild& a, const TrackedChild& b) {

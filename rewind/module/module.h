@@ -8,7 +8,8 @@
 //
 // Members may be variables, modules, pointers to modules, and vectors, arrays, optionals and maps of these;
 // others are passed over. Order is TensorFlow's: own variables by member name, then those of the submodules,
-// breadth first.
+// breadth first. C++ does not let a library see members that no RW_TRACK lists, so a class without one is
+// refused where its variables are asked for; RW_TRACK() lists none.
 // Any number of threads may use a module as far as its members allow it; one changes members, while no other
 // uses it.
 #pragma once
@@ -20,6 +21,7 @@
 #include <string>
 #include <string_view>
 #include <type_traits>
+#include <typeinfo>
 #include <vector>
 
 #include "rewind/tensor/name_scope.h"
@@ -44,8 +46,12 @@ class ChildCollector {
   // `names` is the list of members as written in RW_TRACK.
   template <class... M>
   void members(std::string_view names, M&... m) {
+    unlisted_ = false;
     (add(next_name(&names), m), ...);
   }
+  // Of a class without RW_TRACK.
+  void no_members() { unlisted_ = true; }
+  bool unlisted() const { return unlisted_; }
   std::vector<TrackedChild> take() { return std::move(children_); }
 
  private:
@@ -57,6 +63,8 @@ class ChildCollector {
     if constexpr (std::is_same_v<T, Variable>) {
       if (m.defined()) children_.push_back({path, m, nullptr});
     } else if constexpr (std::is_base_of_v<Module, T>) {
+      if constexpr (requires { requires std::is_same_v<decltype(&T::visit_members), Visit>; })
+        check_unlisted(m, &m, sizeof(T));
       children_.push_back({path, {}, const_cast<T*>(&m)});
     } else if constexpr (requires { typename T::mapped_type; }) {
       for (auto& [key, value] : m) add(path + "/" + key_text(key), value);
@@ -83,7 +91,12 @@ class ChildCollector {
     return std::to_string(key);
   }
 
+  using Visit = void (Module::*)(ChildCollector&);  // as Module declares it: the class has no RW_TRACK
+  // Throws if an object of such a class holds a variable.
+  static void check_unlisted(Module& module, const void* object, size_t size);
+
   std::vector<TrackedChild> children_;
+  bool unlisted_ = false;
 };
 
 class Module {
@@ -93,6 +106,7 @@ class Module {
   virtual ~Module() = default;
 
   const std::string& name() const;
+  // All throw FailedPreconditionError if the class derives from Module without RW_TRACK.
   std::vector<Variable> variables() const;
   std::vector<Variable> trainable_variables() const;
   std::vector<Variable> non_trainable_variables() const;
@@ -103,7 +117,11 @@ class Module {
   // The layer that this is, or nullptr.
   virtual const keras::Layer* as_layer() const { return nullptr; }
 
-  virtual void visit_members(ChildCollector& collector) { (void)collector; }
+  virtual void visit_members(ChildCollector& collector) { collector.no_members(); }
+  // What an object has beside its members; lists of members leave it alone.
+  virtual void visit_more(ChildCollector& collector) { (void)collector; }
+  // For functions that go through a module's variables.
+  void check_members_listed() const;
 
   // A number that no other module gets, not even one that later lies at the same address; a copy has its own.
   uint64_t identity() const { return identity_.number; }
@@ -125,10 +143,10 @@ class Module {
 // Lists a module's members; RW_TRACK_WITH(Base, ...) adds them to those of a base class.
 #define RW_TRACK(...)                                            \
   void visit_members(::rw::ChildCollector& collector) override { \
-    collector.members(#__VA_ARGS__, __VA_ARGS__);                \
+    collector.members(#__VA_ARGS__ __VA_OPT__(, ) __VA_ARGS__);  \
   }
 #define RW_TRACK_WITH(Base, ...)                                 \
   void visit_members(::rw::ChildCollector& collector) override { \
     Base::visit_members(collector);                              \
-    collector.members(#__VA_ARGS__, __VA_ARGS__);                \
+    collector.members(#__VA_ARGS__ __VA_OPT__(, ) __VA_ARGS__);  \
   }

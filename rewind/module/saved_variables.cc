@@ -52,6 +52,7 @@ Tensor read_tensor(const format::SafetensorsFile& file, const format::Safetensor
 }  // namespace
 
 std::vector<NamedVariable> named_variables(const Module& module) {
+  module.check_members_listed();
   std::vector<NamedVariable> list;
   std::set<const void*> seen;
   std::vector<std::pair<std::string, const Module*>> queue{{"", &module}};

@@ -1,11 +1,14 @@
 #include "rewind/tensor/variable.h"
 
+#include <mutex>
 #include <ostream>
+#include <unordered_map>
 
 #include "rewind/base/error.h"
 #include "rewind/op/object.h"
 #include "rewind/runtime/variable_cell.h"
 #include "rewind/tensor/apply.h"
+#include "rewind/tensor/live_variables.h"
 #include "rewind/tensor/name_scope.h"
 #include "rewind/tensor/tensor_impl.h"
 #include "rewind/tensor/thread_state.h"
@@ -14,7 +17,49 @@
 
 namespace rw {
 
+namespace {
+
+struct LiveStates {
+  std::mutex mutex;
+  std::unordered_map<const void*, uint64_t> numbers;  // by the state's address
+  uint64_t made = 0;
+};
+// Never destroyed: variables of static storage may outlive it.
+LiveStates& live_states() {
+  static auto* const states = new LiveStates;
+  return *states;
+}
+
+}  // namespace
+
+bool is_variable_state(const void* address) {
+  const std::lock_guard lock(live_states().mutex);
+  return live_states().numbers.contains(address);
+}
+
+uint64_t variable_number(const void* id) {
+  const std::lock_guard lock(live_states().mutex);
+  const auto at = live_states().numbers.find(id);
+  return at == live_states().numbers.end() ? 0 : at->second;
+}
+
 struct Variable::State {
+  State(Tensor resource, std::string full_name, DType type, Shape fits, bool is_trainable)
+      : handle(std::move(resource)),
+        name(std::move(full_name)),
+        dtype(type),
+        shape(std::move(fits)),
+        trainable(is_trainable) {
+    const std::lock_guard lock(live_states().mutex);
+    live_states().numbers[this] = ++live_states().made;
+  }
+  ~State() {
+    const std::lock_guard lock(live_states().mutex);
+    live_states().numbers.erase(this);
+  }
+  State(const State&) = delete;
+  State& operator=(const State&) = delete;
+
   Tensor handle;
   std::string name;
   DType dtype;
@@ -59,8 +104,8 @@ void Variable::create(const Tensor& initial, std::string name, Shape shape, bool
   Value handle = Value::allocate(cpu_device(), DType::kResource, {});
   *static_cast<Ref<Object>*>(handle.data) =
       Ref<Object>::adopt(new VariableCell(name, initial.dtype(), shape));
-  state_ = std::make_shared<State>(
-      State{make_tensor(std::move(handle)), std::move(name), initial.dtype(), std::move(shape), trainable});
+  state_ = std::make_shared<State>(make_tensor(std::move(handle)), std::move(name), initial.dtype(),
+                                   std::move(shape), trainable);
   const OutsideTraces outside;
   assign(lifted);
 }
@@ -81,8 +126,10 @@ const void* Variable::id() const {
 Variable Variable::as_argument() const {
   const State& s = state();
   Variable v;
-  v.state_ = std::make_shared<State>(
-      State{make_tensor(Value(*s.handle.impl())), s.name, s.dtype, s.shape, s.trainable, state_});
+  const auto made = std::make_shared<State>(make_tensor(Value(*s.handle.impl())), s.name, s.dtype, s.shape,
+                                            s.trainable);
+  made->original = state_;
+  v.state_ = made;
   return v;
 }
 

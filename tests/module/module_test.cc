@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include "rewind/base/error.h"
+#include "rewind/module/saved_variables.h"
+
 namespace rw {
 namespace {
 
@@ -61,6 +64,60 @@ TEST(Module, NameScopesPrefixVariables) {
   const NameScope scope("outer");
   const Variable v(1.0, {.name = "v"});
   EXPECT_EQ(v.name(), "outer/v:0");
+}
+
+// ---- classes that do not list their members
+
+struct Unlisted : Module {
+  Variable w{1.0, {.name = "w"}};
+};
+struct UnlistedWithOptional : Module {
+  int number = 3;
+  std::optional<Variable> w = Variable(1.0);
+};
+struct Activation : Module {
+  double slope = 0.3;
+  std::string text = "leaky";
+};
+template <class Part>
+struct Around : Module {
+  Part part;
+  std::vector<std::shared_ptr<Part>> parts{std::make_shared<Part>()};
+  RW_TRACK(part, parts)
+};
+struct Nothing : Module {
+  double slope = 0.3;
+  RW_TRACK()
+};
+
+template <class F>
+void refuses(F f, const std::string& name) {
+  try {
+    f();
+    ADD_FAILURE() << "nothing was thrown";
+  } catch (const FailedPreconditionError& e) {
+    EXPECT_NE(std::string(e.what()).find("class " + name), std::string::npos) << e.what();
+    EXPECT_NE(std::string(e.what()).find("RW_TRACK"), std::string::npos) << e.what();
+  }
+}
+
+TEST(Module, AClassWithoutRwTrackIsRefused) {
+  const Unlisted module;
+  refuses([&] { module.variables(); }, "Unlisted");
+  refuses([&] { module.trainable_variables(); }, "Unlisted");
+  refuses([&] { module.non_trainable_variables(); }, "Unlisted");
+  refuses([&] { save_weights(module, "unlisted.safetensors"); }, "Unlisted");
+}
+
+TEST(Module, ASubmoduleThatHidesAVariableIsRefused) {
+  refuses([] { Around<Unlisted>().variables(); }, "Unlisted");
+  refuses([] { Around<UnlistedWithOptional>().trainable_variables(); }, "UnlistedWithOptional");
+}
+
+TEST(Module, ModulesWithoutVariablesNeedNoList) {
+  EXPECT_TRUE(Around<Activation>().variables().empty());
+  EXPECT_TRUE(Module("plain").variables().empty());
+  EXPECT_TRUE(Nothing().variables().empty());
 }
 
 }  // namespace
