@@ -20,6 +20,7 @@ class LossScaleState : public Optimizer::State {
     if (!(o.initial_scale > 0))
       fail_invalid("LossScaleOptimizer",
                    "initial_scale must be positive: it is " + std::to_string(o.initial_scale));
+    inner_.state()->set_no_loss_scale();  // gradients would be divided twice
     const OutsideTraces outside;
     step_counter_ = add_variable(constant(int64_t(0)), "step_counter");
     scale_ = add_variable(scalar_tensor(o.initial_scale, float32), "dynamic_scale");
@@ -43,7 +44,11 @@ class LossScaleState : public Optimizer::State {
   const Variable& counter() const override { return inner_.iteration(); }
   Tensor learning_rate() const override { return inner_.learning_rate(); }
   void set_learning_rate(const Operand& value) override { inner_.set_learning_rate(value); }
-  Tensor scale_loss(const Tensor& loss) const override { return loss * as_type(scale_, loss.dtype()); }
+  Tensor scale_loss(const Tensor& loss) const override {
+    const Tensor wide = widened(loss);
+    return wide * as_type(scale_, wide.dtype());
+  }
+  bool adapts_loss_scale() const override { return true; }
   bool keeps_averages() const override { return inner_.keeps_averages(); }
   void write_averages(const std::vector<Variable>& variables) override {
     inner_.finalize_variable_values(variables);
@@ -58,6 +63,10 @@ class LossScaleState : public Optimizer::State {
   }
 
  private:
+  // A scale of 2^16 and more is infinite in float16.
+  static Tensor widened(const Tensor& t) {
+    return t.dtype() == DType::kFloat16 || t.dtype() == DType::kBfloat16 ? cast(t, float32) : t;
+  }
   static Tensor all_finite(const std::vector<Gradient>& gradients) {
     Tensor all;
     for (const Gradient& g : gradients) {
@@ -72,8 +81,10 @@ class LossScaleState : public Optimizer::State {
   void good_step(const std::vector<Gradient>& gradients, const std::vector<Variable>& variables) {
     std::vector<Gradient> unscaled;
     for (const Gradient& g : gradients)
-      unscaled.push_back(
-          g.none() ? g : map_values(g, [&](const Tensor& t) { return t / as_type(scale_, t.dtype()); }));
+      unscaled.push_back(g.none() ? g : map_values(g, [&](const Tensor& t) {
+        const Tensor wide = widened(t);
+        return wide / as_type(scale_, wide.dtype());
+      }));
     inner_.apply_gradients(unscaled, variables);
     cond(
         step_counter_ == o_.dynamic_growth_steps - 1,

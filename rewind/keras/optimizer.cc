@@ -73,6 +73,7 @@ const Variable& Optimizer::iteration() const { return state_->counter(); }
 Tensor Optimizer::learning_rate() const { return state_->learning_rate(); }
 void Optimizer::set_learning_rate(const Operand& value) const { state_->set_learning_rate(value); }
 Tensor Optimizer::scale_loss(const Tensor& loss) const { return state_->scale_loss(loss); }
+bool Optimizer::adapts_loss_scale() const { return state_->adapts_loss_scale(); }
 bool Optimizer::keeps_averages() const { return state_->keeps_averages(); }
 void Optimizer::finalize_variable_values(const std::vector<Variable>& variables) const {
   state_->write_averages(variables);

@@ -108,7 +108,8 @@ class Optimizer {
 
   // The loss times the scale by which gradients will be divided.
   Tensor scale_loss(const Tensor& loss) const;
-  bool keeps_averages() const;  // use_ema
+  bool adapts_loss_scale() const;  // a LossScaleOptimizer
+  bool keeps_averages() const;     // use_ema
   // Writes the moving averages into the weights, at the end of training.
   void finalize_variable_values(const std::vector<Variable>& variables) const;
   // These variables, and those whose name contains one of the words, are not decayed.
@@ -125,6 +126,8 @@ class Optimizer {
   std::vector<OwnVariable> own_variables() const;
 
   class State;
+  // For optimizers around others.
+  const std::shared_ptr<State>& state() const { return state_; }
 
  protected:
   explicit Optimizer(std::shared_ptr<State> state) : state_(std::move(state)) {}

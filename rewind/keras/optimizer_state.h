@@ -29,6 +29,9 @@ class Optimizer::State {
   virtual Tensor learning_rate() const;
   virtual void set_learning_rate(const Operand& value);
   virtual Tensor scale_loss(const Tensor& loss) const;
+  virtual bool adapts_loss_scale() const { return false; }
+  // Of an optimizer inside another that scales.
+  void set_no_loss_scale() { options_.loss_scale_factor.reset(); }
   virtual bool keeps_averages() const { return options_.use_ema; }
   virtual void write_averages(const std::vector<Variable>& variables);
   virtual std::vector<OwnVariable> own_variables() const { return own_; }

@@ -5,6 +5,7 @@
 #include "rewind/keras/call_context.h"
 #include "rewind/keras/functional_graph.h"
 #include "rewind/keras/layer_state.h"
+#include "rewind/keras/loss_scale_optimizer.h"
 #include "rewind/keras/model.h"
 #include "rewind/keras/trainer.h"
 #include "rewind/tensor/ops/binary.h"
@@ -30,6 +31,9 @@ void Model::compile(const CompileOptions& options) {
   LayerState& s = *layer_state();
   const std::lock_guard turn(s.training);
   const auto made = std::make_shared<Trainer>(options, true);
+  Optimizer& optimizer = made->options.optimizer;
+  if (options.auto_scale_loss && s.policy.name() == "mixed_float16" && !optimizer.adapts_loss_scale())
+    optimizer = LossScaleOptimizer(optimizer, {.name = "loss_scale_optimizer"});
   made->output_names = output_names();
   const std::lock_guard lock(s.mutex);
   s.trainer = made;

@@ -76,13 +76,15 @@ struct CompileOptions {
   Optimizer optimizer = "rmsprop";
   Losses loss = {};
   std::vector<double> loss_weights = {};  // one an output
-  // Of a model with several outputs: metrics are those of the first, output_metrics has a list for each.
+  // Of a model with several outputs: one metric for each, or in output_metrics a list for each.
   std::vector<MetricChoice> metrics = {};
   std::vector<MetricChoice> weighted_metrics = {};  // these take the sample weights into account
   std::vector<std::vector<MetricChoice>> output_metrics = {};
   bool run_eagerly = false;   // steps run as plain C++, for debuggers
   bool jit = true;            // false: op by op, as run_eagerly
   int64_t memory_budget = 0;  // of a training step, in bytes: see FunctionOptions
+  // The optimizer of a model whose policy is mixed_float16 is put into a LossScaleOptimizer.
+  bool auto_scale_loss = true;
 };
 
 struct ValidationData {
