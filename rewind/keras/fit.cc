@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <map>
 #include <numeric>
 
 #include "rewind/base/error.h"
@@ -28,11 +29,7 @@ class Host : public TrainingHost {
   std::vector<Tensor> get_weights() const override { return model_->get_weights(); }
   void set_weights(const std::vector<Tensor>& weights) override { model_->set_weights(weights); }
   const Optimizer* optimizer() const override { return &trainer_->options.optimizer; }
-  Direction direction(const std::string& metric) const override {
-    for (const Metric& m : trainer_->metrics())
-      if (m.name() == metric) return m.direction();
-    return Direction::kUnknown;
-  }
+  Direction direction(const std::string& metric) const override { return trainer_->direction(metric); }
   TrainingPosition position() const override { return where ? where() : TrainingPosition(); }
 
   std::function<TrainingPosition()> where;  // while fit runs
@@ -79,6 +76,16 @@ Logs numbers(const std::vector<std::string>& names, const std::vector<Tensor>& v
                                                          : cast(mean, DType::kFloat64).item<double>());
     }
   });
+}
+
+// By name too.
+Logs with_validation(const Logs& logs, const Logs& held) {
+  std::map<std::string, double> all;
+  for (const auto& [name, value] : logs.items()) all[name] = value;
+  for (const auto& [name, value] : held.items()) all["val_" + name] = value;
+  Logs sorted;
+  for (const auto& [name, value] : all) sorted.set(name, value);
+  return sorted;
 }
 
 Logs metric_logs(const Trainer& trainer) {
@@ -251,8 +258,7 @@ History Model::fit_on(BatchSource& training, BatchSource* validation, const FitO
     if (validation && !interrupted && (epoch + 1) % options.validation_freq == 0) {
       const Logs held = evaluate_on(*validation, options.validation_steps, callbacks);
       if (InterruptScope::interrupted()) host.stop_training = true;  // numbers of a part would mislead
-      else
-        for (const auto& [name, value] : held.items()) logs.set("val_" + name, value);
+      else logs = with_validation(logs, held);
     }
     const int finished = epoch;
     if (whole) {
@@ -354,6 +360,7 @@ Logs Model::train_on_batch(const Arrays& x, const Arrays& y, const Tensor& sampl
   trainer();
   const std::shared_ptr<TrainerSteps> compiled = make_steps();
   build_from({x.list(), y.list()});
+  trainer().reset_metrics();
   const std::vector<Tensor> values = compiled->train({x.list(), y.list(), sample_weight});
   return numbers(compiled->train_names, values);
 }
@@ -362,6 +369,7 @@ Logs Model::test_on_batch(const Arrays& x, const Arrays& y, const Tensor& sample
   trainer();
   const std::shared_ptr<TrainerSteps> compiled = make_steps();
   build_from({x.list(), y.list()});
+  trainer().reset_metrics();
   const std::vector<Tensor> values = compiled->test({x.list(), y.list(), sample_weight});
   return numbers(compiled->test_names, values);
 }

@@ -7,12 +7,16 @@
 
 namespace rw::keras {
 
-Loss::Loss(const char* name) : Loss(losses::get(name)) {}
-Loss::Loss(const std::string& name) : Loss(losses::get(name)) {}
+Loss::Loss(const char* name) : Loss(std::string(name)) {}
+Loss::Loss(const std::string& name) {
+  State state = losses::get(name).state();
+  state.given_name = name;
+  state_ = std::make_shared<State>(std::move(state));
+}
 
 Loss::Loss(const std::string& name, Call call, const LossOptions& options)
     : state_(std::make_shared<State>(
-          State{options.name.empty() ? name : options.name, std::move(call), options})) {
+          State{options.name.empty() ? name : options.name, std::move(call), options, ""})) {
   check_reduction(options.reduction);
 }
 
@@ -21,6 +25,9 @@ const Loss::State& Loss::state() const {
   return *state_;
 }
 const std::string& Loss::name() const { return state().name; }
+const std::string& Loss::given_name() const {
+  return state().given_name.empty() ? state().name : state().given_name;
+}
 const std::string& Loss::reduction() const { return state().options.reduction; }
 
 LossValues Loss::call(const Operand& y_true, const Operand& y_pred) const {

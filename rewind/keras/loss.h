@@ -44,6 +44,7 @@ class Loss {
   bool defined() const { return state_ != nullptr; }
   explicit operator bool() const { return defined(); }
   const std::string& name() const;
+  const std::string& given_name() const;  // "mse" where it was asked for by that name
   const std::string& reduction() const;
 
   // The reduced loss. Weights (one an example, or one a value) and mask may be undefined tensors.
@@ -57,6 +58,7 @@ class Loss {
     std::string name;
     Call call;
     LossOptions options;
+    std::string given_name;
   };
   const State& state() const;
   std::shared_ptr<const State> state_;

@@ -87,6 +87,7 @@ class Model : public Layer {
   Tensor predict(const Arrays& x, const PredictOptions& options = {});
   std::vector<Tensor> predict_all(const Arrays& x, const PredictOptions& options = {});
   std::vector<Tensor> predict_all(const data::Dataset& dataset, const PredictOptions& options = {});
+  // One step, and what the metrics give for this batch alone.
   Logs train_on_batch(const Arrays& x, const Arrays& y, const Tensor& sample_weight = {});
   Logs test_on_batch(const Arrays& x, const Arrays& y, const Tensor& sample_weight = {});
 

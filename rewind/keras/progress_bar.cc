@@ -71,6 +71,15 @@ std::string repeated(const char* what, int count) {
   return line;
 }
 
+// A bar that grew with the steps knows the numbers of validation last.
+Logs validation_last(const Logs& logs) {
+  Logs ordered;
+  for (const bool held : {false, true})
+    for (const auto& [name, value] : logs.items())
+      if (name.starts_with("val_") == held) ordered.set(name, value);
+  return ordered;
+}
+
 // Text with its colours, and how many columns it takes.
 class Line {
  public:
@@ -160,6 +169,11 @@ void ProgressBar::draw(int64_t current, const Logs* logs, bool last) {
 
 void ProgressBar::finish(const Logs* logs) {
   if (params().verbose == 0) return;
+  Logs in_order;
+  if (logs && params().verbose == 1) {
+    in_order = validation_last(*logs);
+    logs = &in_order;
+  }
   const int64_t steps = params().steps > 0 ? params().steps : seen_;
   const int64_t current = seen_ > 0 ? seen_ : steps;
   if (params().verbose == 1 && terminal_) return draw(current, logs, true);

@@ -1,6 +1,7 @@
 #include "rewind/keras/trainer.h"
 
 #include <algorithm>
+#include <map>
 
 #include "rewind/base/error_note.h"
 #include "rewind/keras/call_context.h"
@@ -63,7 +64,7 @@ Tensor Trainer::loss_of(const Batch& batch, const std::vector<Tensor>& y_pred) {
                                 std::to_string(options.loss_weights.size()) + " for " +
                                 std::to_string(y_pred.size()));
   Tensor total;
-  std::vector<Tensor> each;
+  std::vector<std::pair<size_t, Tensor>> each;  // by output
   for (size_t i = 0; i < y_pred.size(); ++i) {
     if (!losses[i]) continue;
     Tensor loss;
@@ -75,17 +76,18 @@ Tensor Trainer::loss_of(const Batch& batch, const std::vector<Tensor>& y_pred) {
                           batch.y[i].shape().to_string() + " for outputs " + y_pred[i].shape().to_string(),
                       {"y_true"});
     }
-    each.push_back(loss);
+    each.emplace_back(i, loss);
     if (!options.loss_weights.empty()) loss = loss * options.loss_weights[i];
     total = total.defined() ? total + loss : loss;
   }
   if (each.size() > 1) {
-    for (size_t i = output_losses_.size(); i < each.size(); ++i) {
-      const std::string name = i < output_names.size() ? output_names[i] : "output_" + std::to_string(i);
+    for (size_t k = output_losses_.size(); k < each.size(); ++k) {
+      const size_t i = each[k].first;
+      const std::string& name = i < output_names.size() ? output_names[i] : losses[i].given_name();
       output_losses_.push_back(metrics::Mean({.name = name + "_loss"}));
     }
     const Tensor count = cast(rw::shape(batch.x.at(0))[0], DType::kFloat32);
-    for (size_t i = 0; i < each.size(); ++i) output_losses_[i].update_state(each[i], count);
+    for (size_t k = 0; k < each.size(); ++k) output_losses_[k].update_state(each[k].second, count);
   }
   return total;
 }
@@ -94,25 +96,36 @@ void Trainer::note_loss(const Tensor& loss, const Batch& batch) {
   loss_.update_state(loss, cast(rw::shape(batch.x.at(0))[0], DType::kFloat32));
 }
 
+std::vector<MetricChoice> Trainer::choices(const std::vector<MetricChoice>& given, const char* what, size_t i,
+                                           size_t outputs) const {
+  if (outputs == 1 || given.empty()) return given;
+  if (given.size() != outputs)
+    fail_invalid("compile", std::string(what) + " of a model with " + std::to_string(outputs) +
+                                " outputs must have one metric for each: got " +
+                                std::to_string(given.size()) + "; output_metrics takes a list for each");
+  return {given[i]};
+}
+
 void Trainer::find_metrics(const Batch& batch, const std::vector<Tensor>& y_pred) {
   if (found_) return;
-  for (size_t i = 0; i < y_pred.size(); ++i) {
+  const size_t outputs = y_pred.size();
+  if (!options.output_metrics.empty() && options.output_metrics.size() != outputs)
+    fail_invalid("compile", "output_metrics must have one list for each of the model's " +
+                                std::to_string(outputs) + " outputs: got " +
+                                std::to_string(options.output_metrics.size()));
+  std::vector<OutputMetrics> found;
+  for (size_t i = 0; i < outputs; ++i) {
     OutputMetrics of;
     const Shape truth = i < batch.y.size() ? batch.y[i].shape() : Shape();
-    auto add = [&](const std::vector<MetricChoice>& choices, std::vector<Metric>* to) {
-      for (const MetricChoice& c : choices) {
-        const Metric m = c.for_shapes(truth, y_pred[i].shape());
-        if (y_pred.size() > 1 && i < output_names.size()) m.rename(output_names[i] + "_" + m.name());
-        to->push_back(m);
-      }
+    auto add = [&](const std::vector<MetricChoice>& list, std::vector<Metric>* to) {
+      for (const MetricChoice& c : list) to->push_back(c.for_shapes(truth, y_pred[i].shape()));
     };
-    if (i < options.output_metrics.size()) add(options.output_metrics[i], &of.plain);
-    if (i == 0) {
-      add(options.metrics, &of.plain);
-      add(options.weighted_metrics, &of.weighted);
-    }
-    outputs_.push_back(std::move(of));
+    if (!options.output_metrics.empty()) add(options.output_metrics[i], &of.plain);
+    add(choices(options.metrics, "metrics", i, outputs), &of.plain);
+    add(choices(options.weighted_metrics, "weighted_metrics", i, outputs), &of.weighted);
+    found.push_back(std::move(of));
   }
+  outputs_ = std::move(found);
   found_ = true;
 }
 
@@ -126,19 +139,48 @@ void Trainer::update_metrics(const Batch& batch, const std::vector<Tensor>& y_pr
   }
 }
 
-std::vector<Metric> Trainer::metrics() const {
-  std::vector<Metric> list{loss_};
-  list.insert(list.end(), output_losses_.begin(), output_losses_.end());
-  for (const OutputMetrics& o : outputs_) {
-    list.insert(list.end(), o.plain.begin(), o.plain.end());
-    list.insert(list.end(), o.weighted.begin(), o.weighted.end());
-  }
+// Keras' rule: metrics of one of several outputs begin with its name; a name that is taken gets a number,
+// that of a weighted metric "weighted_" first.
+std::vector<std::pair<std::string, Metric>> Trainer::named_metrics() const {
+  std::vector<std::pair<std::string, Metric>> list{{"loss", loss_}};
+  std::map<std::string, int> taken;
+  auto add = [&](std::string name, const std::string& if_taken, const Metric& m) {
+    if (taken.contains(name)) name = if_taken;
+    const int count = taken[name]++;
+    list.emplace_back(count == 0 ? name : name + "_" + std::to_string(count), m);
+  };
+  auto prefix = [&](size_t output) {
+    return outputs_.size() > 1 && output < output_names.size() ? output_names[output] + "_" : std::string();
+  };
+  for (size_t i = 0; i < outputs_.size(); ++i)
+    for (const Metric& m : outputs_[i].plain) add(prefix(i) + m.name(), prefix(i) + m.name(), m);
+  for (size_t i = 0; i < outputs_.size(); ++i)
+    for (const Metric& m : outputs_[i].weighted)
+      add(prefix(i) + m.name(), prefix(i) + "weighted_" + m.name(), m);
+  for (const Metric& m : output_losses_) list.emplace_back(m.name(), m);
   return list;
+}
+
+std::vector<Metric> Trainer::metrics() const {
+  std::vector<Metric> list;
+  for (const auto& [name, metric] : named_metrics()) list.push_back(metric);
+  return list;
+}
+
+Direction Trainer::direction(const std::string& name) const {
+  Direction found = Direction::kUnknown;
+  for (const auto& [known, metric] : named_metrics())
+    if (known == name) found = metric.direction();
+  return found;
 }
 
 StepLogs Trainer::results() const {
   StepLogs logs;
-  for (const Metric& m : metrics()) logs.push_back({m.name(), m.result()});
+  for (const auto& [name, metric] : named_metrics()) {
+    const auto same = std::find_if(logs.begin(), logs.end(), [&](const auto& l) { return l.first == name; });
+    if (same == logs.end()) logs.emplace_back(name, metric.result());
+    else same->second = metric.result();
+  }
   return logs;
 }
 

@@ -28,10 +28,13 @@ class Trainer {
   void update_metrics(const Batch& batch, const std::vector<Tensor>& y_pred);
   // The mean of the loss over the examples seen.
   void note_loss(const Tensor& loss, const Batch& batch);
-  // Of all metrics, by name.
+  // Of all metrics, by the names that they have in logs; of two with one name the second.
   StepLogs results() const;
   void reset_metrics();
+  // The mean of the loss, the metrics of compile(), the means of each output's loss.
   std::vector<Metric> metrics() const;
+  // Which way a number of the logs improves.
+  Direction direction(const std::string& name) const;
   // What they have seen, and back; values of other metrics are left aside: false.
   std::vector<Tensor> metric_values() const;
   bool set_metric_values(const std::vector<Tensor>& values);
@@ -48,6 +51,11 @@ class Trainer {
     std::vector<Metric> plain, weighted;
   };
   void find_metrics(const Batch& batch, const std::vector<Tensor>& y_pred);
+  // What compile() gave for output `i`: a list for all outputs has one metric for each.
+  std::vector<MetricChoice> choices(const std::vector<MetricChoice>& given, const char* what, size_t i,
+                                    size_t outputs) const;
+  // Metrics by their names in logs, in the order of metrics().
+  std::vector<std::pair<std::string, Metric>> named_metrics() const;
 
   metrics::Mean loss_;
   std::vector<metrics::Mean> output_losses_;  // of a model with several
