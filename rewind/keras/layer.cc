@@ -117,7 +117,7 @@ Variable Layer::add_weight(const WeightOptions& options) {
   const OutsideTraces outside;
   const Variable v(initializer(options.shape, dtype),
                    {.trainable = options.trainable, .name = path + "/" + own, .dtype = dtype});
-  s.weights.push_back({v, options.regularizer, options.constraint});
+  s.add_weight({v, options.regularizer, options.constraint});
   if (options.constraint) set_constraint(v, options.constraint);
   ++next_weight_;
   return v;
@@ -245,11 +245,14 @@ void Layer::find_children() const {
   const BuildLock lock(*state_);
   ChildCollector collector;
   const_cast<Layer*>(this)->visit_members(collector);
+  const_cast<Layer*>(this)->visit_more(collector);
+  std::set<const LayerState*> seen{state_.get()};
   auto add = [&](auto& self, const std::vector<TrackedChild>& members) -> void {
     for (const TrackedChild& member : members) {
+      if (member.variable.defined()) state_->add_listed(member.variable);
       if (!member.module) continue;
       if (const auto* layer = member.module->as_layer()) {
-        if (layer->state_ == state_) continue;
+        if (!seen.insert(layer->state_.get()).second) continue;
         layer->name();
         layer->find_children();
         state_->add_child(layer->state_);
@@ -261,11 +264,21 @@ void Layer::find_children() const {
   add(add, collector.take());
 }
 
-void Layer::visit_members(ChildCollector& collector) {
-  for (LayerState::Weight& w : state_->weights) collector.members(weight_name(w.variable), w.variable);
+void Layer::visit_members(ChildCollector&) {}
+
+void Layer::visit_more(ChildCollector& collector) {
+  for (const auto* list : {&state_->listed, &state_->weights, &state_->found})
+    for (const LayerState::Weight& w : *list) collector.members(weight_name(w.variable), w.variable);
   for (Variable& v : state_->random_states) collector.members(weight_name(v), v);
   for (const auto& child : state_->children_now())
     if (Layer* object = child->object_or_null()) collector.members(child->name, *object);
+}
+
+const Variable& Layer::weight_of(const Variable& own, const char* name) const {
+  if (own.defined()) return own;
+  for (const LayerState::Weight& w : state_->weights)
+    if (weight_name(w.variable) == name) return w.variable;
+  return own;
 }
 
 std::string weight_path(const Variable& weight) {
@@ -361,10 +374,12 @@ void LayerState::collect(std::vector<const Weight*>* trained, std::vector<const 
   auto add = [&](auto& self, const LayerState& s, bool active) -> void {
     active &= s.trainable;
     for (const bool own_trainable : {true, false}) {
-      for (const Weight& w : s.weights) {
-        if (w.variable.trainable() != own_trainable || !seen.insert(w.variable.id()).second) continue;
-        all->push_back(&w);
-        if (own_trainable && active) trained->push_back(&w);
+      for (const auto* list : {&s.listed, &s.weights, &s.found}) {
+        for (const Weight& w : *list) {
+          if (w.variable.trainable() != own_trainable || !seen.insert(w.variable.id()).second) continue;
+          all->push_back(&w);
+          if (own_trainable && active) trained->push_back(&w);
+        }
       }
     }
     for (const auto& child : s.children_now()) self(self, *child, active);

@@ -10,7 +10,8 @@
 //   };
 //
 // Layers inside a layer are members, listed by RW_TRACK(first, second) in the order in which their weights
-// come. One that call() uses and RW_TRACK does not list is added behind them on its first call.
+// come; a Variable listed there is a weight of the layer. What call() uses and RW_TRACK does not list, layers
+// and trainable variables that no layer owns, is added behind them on the first call.
 // A layer is built by its first call, also inside a function: initial values are computed outside the trace.
 // Any number of threads may call a layer, the first call included: it is built once. Each thread has its own
 // losses(). set_trainable() and what a subclass changes itself are for one thread, while no other calls.
@@ -145,8 +146,11 @@ class Layer : public Module {
   // The model that this is, or nullptr.
   virtual const Model* as_model() const { return nullptr; }
   void visit_members(ChildCollector& collector) override;
-  // Tells the state of layers inside that are known now.
+  void visit_more(ChildCollector& collector) override;
+  // Tells the state of layers and variables inside that are known now.
   void find_children() const;
+  // Whether variables that call() reads become its weights; not those of functions from outside.
+  virtual bool takes_what_it_reads() const { return true; }
 
  protected:
   Layer(std::string class_name, const LayerOptions& options);
@@ -156,12 +160,15 @@ class Layer : public Module {
   void set_built() const;
   // A weight in the type in which the layer computes.
   Tensor value_of(const Variable& weight) const;
+  // This object's handle of a weight, or where another object of the layer built it, the layer's by its name.
+  const Variable& weight_of(const Variable& own, const char* weight_name) const;
 
  private:
   friend class LayerCall;
   std::vector<Tensor> invoke(const std::vector<Tensor>& inputs, const CallArgs& args) const;
   std::vector<KerasTensor> invoke(const std::vector<KerasTensor>& inputs, const CallArgs& args) const;
   std::vector<Tensor> run(std::vector<Tensor> inputs, CallArgs args);
+  std::vector<Tensor> first_call(const std::vector<Tensor>& inputs, const CallArgs& args);
   void build_here(const std::vector<Shape>& shapes);
 
   std::shared_ptr<LayerState> state_;

@@ -5,6 +5,7 @@
 #include "rewind/keras/functional_graph.h"
 #include "rewind/keras/layer.h"
 #include "rewind/keras/layer_state.h"
+#include "rewind/keras/variable_reads.h"
 #include "rewind/tensor/ops/binary.h"
 #include "rewind/tensor/ops/shape.h"
 #include "rewind/tensor/ops/unary.h"
@@ -90,6 +91,17 @@ void Layer::build_for(const std::vector<Shape>& inputs) const {
   target.build_here(inputs);
 }
 
+// Trainable variables that call() reads and no layer has are weights that nobody listed.
+std::vector<Tensor> Layer::first_call(const std::vector<Tensor>& inputs, const CallArgs& args) {
+  if (!takes_what_it_reads()) return call_many(inputs, args);
+  const VariableReads reads;
+  std::vector<Tensor> results = call_many(inputs, args);
+  find_children();
+  for (const Variable& v : reads.list())
+    if (v.trainable() && !LayerState::owned(v)) state_->add_found(v);
+  return results;
+}
+
 std::vector<Tensor> Layer::run(std::vector<Tensor> inputs, CallArgs args) {
   name();
   LayerState& s = *state_;
@@ -124,7 +136,7 @@ std::vector<Tensor> Layer::run(std::vector<Tensor> inputs, CallArgs args) {
   if (!args.training) args.training = trains_unless_told();
   std::vector<Tensor> results;
   try {
-    results = call_many(inputs, args);
+    results = s.output_shapes.empty() ? first_call(inputs, args) : call_many(inputs, args);
   } catch (const InvalidArgumentError& e) { throw_in_layer(e, s.name, inputs); }
   s.note_output(results);
   if (s.activity_regularizer) {

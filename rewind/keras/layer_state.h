@@ -20,7 +20,7 @@ struct LayerState {
   LayerState() = default;
   LayerState(const LayerState&) = delete;
   LayerState& operator=(const LayerState&) = delete;
-  ~LayerState() = default;
+  ~LayerState();
 
   struct Weight {
     Variable variable;
@@ -37,7 +37,9 @@ struct LayerState {
   DTypePolicy policy;
   InputSpec spec;
   Regularizer activity_regularizer;
+  std::vector<Weight> listed;                         // variables that are members; they come first
   std::vector<Weight> weights;                        // in the order of add_weight
+  std::vector<Weight> found;                          // that call() reads and nobody owned; they come last
   std::vector<Variable> random_states;                // of its seed generators
   std::vector<std::shared_ptr<LayerState>> children;  // layers inside
   bool own_children = false;                          // a model that knows its layers: calls add none
@@ -60,6 +62,13 @@ struct LayerState {
   std::vector<std::shared_ptr<LayerState>> children_now() const;
   // Each thread has the losses of its own last call.
   void add_loss(const Tensor& loss);
+  void add_weight(Weight weight);
+  // Unless the layer has it already.
+  void add_listed(const Variable& variable);
+  void add_found(const Variable& variable);
+  bool has(const Variable& variable) const;
+  // Whether any layer has this variable among its weights.
+  static bool owned(const Variable& variable);
   void clear_losses();
   std::vector<Tensor> own_losses() const;
   void note_output(const std::vector<Tensor>& results);

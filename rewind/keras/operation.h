@@ -17,7 +17,7 @@ class Operation : public LayerOf<Operation> {
   std::vector<Tensor> call_many(const std::vector<Tensor>& inputs, const CallArgs&) override {
     return {f_(inputs)};
   }
-  bool supports_masking() const override { return true; }
+  bool takes_what_it_reads() const override { return false; }
 
  private:
   Function f_;

@@ -52,7 +52,7 @@ struct LambdaOptions {
   bool trainable = true;
   DTypePolicy dtype = {};
 };
-// Any function of one tensor, or of a list of them.
+// Any function of one tensor, or of a list of them. Its result has no mask.
 class Lambda : public LayerOf<Lambda> {
  public:
   using Function = std::function<Tensor(const std::vector<Tensor>&)>;
@@ -64,7 +64,7 @@ class Lambda : public LayerOf<Lambda> {
   std::vector<Tensor> call_many(const std::vector<Tensor>& inputs, const CallArgs&) override {
     return {f_(inputs)};
   }
-  bool supports_masking() const override { return true; }
+  bool takes_what_it_reads() const override { return false; }
 
  private:
   Function f_;
