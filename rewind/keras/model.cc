@@ -13,17 +13,18 @@
 namespace rw::keras {
 namespace {
 
-// Inputs as a functional model takes them: a last axis of size 1 may be left out or too many.
-Tensor fitted(const Tensor& x, const KerasTensor& like, const std::string& model) {
-  const Shape& want = like.shape();
+// Inputs as a functional model takes them: a last axis of size 1 may be left out or too many. A Sequential
+// model compares ranks only: which sizes matter is known to its layers.
+Tensor fitted(const Tensor& x, const KerasTensor& like, const std::string& model, bool compare_sizes) {
+  Shape want = like.shape();
   const Shape& have = x.shape();
-  if (!have.has_rank() || have.compatible_with(want)) return x;
-  if (have.rank() + 1 == want.rank() && want.back() == 1) return expand_dims(x, -1);
-  if (have.rank() == want.rank() + 1 && have.back() == 1) return squeeze(x, {-1});
-  // The batch size that a model was built with is no promise.
-  Shape open = want;
-  if (open.rank() > 0) open.set(0, Shape::kUnknown);
-  if (have.compatible_with(open)) return x;
+  if (!have.has_rank() || !want.has_rank()) return x;
+  if (want.rank() > 0)
+    want.set(0, Shape::kUnknown);  // the batch size that a model was built with is no promise
+  Tensor y = x;
+  if (have.rank() + 1 == want.rank() && want.back() == 1) y = expand_dims(x, -1);
+  else if (have.rank() == want.rank() + 1 && have.back() == 1) y = squeeze(x, {-1});
+  if (compare_sizes ? y.shape().compatible_with(want) : y.rank() == want.rank()) return y;
   fail_invalid(model, "Input \"" + like.name() + "\" of model \"" + model +
                           "\" is incompatible with it: expected shape " + want.to_string() +
                           ", but received input with shape " + have.to_string());
@@ -57,7 +58,7 @@ std::vector<Tensor> Model::call_many(const std::vector<Tensor>& inputs, const Ca
   std::vector<Tensor> taken;
   CallContext context;
   for (size_t i = 0; i < inputs.size(); ++i) {
-    taken.push_back(fitted(inputs[i], g->inputs()[i], name()));
+    taken.push_back(fitted(inputs[i], g->inputs()[i], name(), graph_ != nullptr));
     context.set_mask(taken.back(), args.mask_of(i));
   }
   return g->run(taken);

@@ -51,13 +51,16 @@ void MergeLayer::build_many(const std::vector<Shape>& inputs) {
   }
 }
 
-std::vector<Tensor> MergeLayer::call_many(const std::vector<Tensor>& inputs, const CallArgs&) {
+std::vector<Tensor> MergeLayer::call_many(const std::vector<Tensor>& inputs, const CallArgs& args) {
   need_several(*this, inputs.size());
   int rank = 0;
   for (const Tensor& x : inputs) rank = std::max(rank, x.rank());
-  std::vector<Tensor> fitted;
-  for (const Tensor& x : inputs) fitted.push_back(same_rank(x, rank));
-  return {merge(fitted)};
+  std::vector<Tensor> fitted, masks;
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    fitted.push_back(same_rank(inputs[i], rank));
+    masks.push_back(inputs[i].rank() == rank ? args.mask_of(i) : Tensor());
+  }
+  return {merge(fitted, masks)};
 }
 
 // Where any of the masks says so; unmasked inputs say nothing.
@@ -79,28 +82,61 @@ Tensor fold(const std::vector<Tensor>& inputs, F f) {
   for (size_t i = 1; i < inputs.size(); ++i) y = f(y, inputs[i]);
   return y;
 }
+
+// A mask of examples and steps beside values with features.
+Tensor feature_mask(const Tensor& mask) {
+  return expand_dims(mask.dtype() == DType::kBool ? mask : cast(mask, DType::kBool), -1);
+}
+
+// Keras' rule for what has no neutral element: of two values a masked one takes the other's.
+template <class F>
+Tensor fold_unmasked(const std::vector<Tensor>& inputs, const std::vector<Tensor>& masks, F f) {
+  Tensor y = inputs[0], of_y = masks[0].defined() ? feature_mask(masks[0]) : Tensor();
+  for (size_t i = 1; i < inputs.size(); ++i) {
+    Tensor x = inputs[i];
+    const Tensor mask = masks[i].defined() ? feature_mask(masks[i]) : Tensor();
+    if (mask.defined()) x = where(mask, x, y);
+    if (of_y.defined()) y = where(of_y, y, x);
+    of_y = mask.defined() && of_y.defined() ? logical_or(of_y, mask) : Tensor();
+    y = f(y, x);
+  }
+  return y;
+}
 }  // namespace
 
-Tensor Add::merge(const std::vector<Tensor>& inputs) {
+Tensor Add::merge(const std::vector<Tensor>& inputs, const std::vector<Tensor>&) {
   return fold(inputs, [](const Tensor& a, const Tensor& b) { return a + b; });
 }
-Tensor Subtract::merge(const std::vector<Tensor>& inputs) {
+Tensor Subtract::merge(const std::vector<Tensor>& inputs, const std::vector<Tensor>&) {
   if (inputs.size() != 2)
     fail_invalid(name(), "A `Subtract` layer should be called on exactly 2 inputs: layer \"" + name() +
                              "\" received " + std::to_string(inputs.size()));
   return inputs[0] - inputs[1];
 }
-Tensor Multiply::merge(const std::vector<Tensor>& inputs) {
-  return fold(inputs, [](const Tensor& a, const Tensor& b) { return a * b; });
+// A masked factor counts as 1; where all are masked the product is 0.
+Tensor Multiply::merge(const std::vector<Tensor>& inputs, const std::vector<Tensor>& masks) {
+  Tensor product, any;
+  bool all_masked = true;
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    Tensor x = inputs[i];
+    all_masked &= masks[i].defined();
+    if (masks[i].defined()) {
+      const Tensor mask = feature_mask(masks[i]);
+      x = where(mask, x, scalar_tensor(1.0, x.dtype()));
+      any = any.defined() ? logical_or(any, mask) : mask;
+    }
+    product = product.defined() ? product * x : x;
+  }
+  return all_masked ? where(any, product, scalar_tensor(0.0, product.dtype())) : product;
 }
-Tensor Average::merge(const std::vector<Tensor>& inputs) {
+Tensor Average::merge(const std::vector<Tensor>& inputs, const std::vector<Tensor>&) {
   return fold(inputs, [](const Tensor& a, const Tensor& b) { return a + b; }) / double(inputs.size());
 }
-Tensor Maximum::merge(const std::vector<Tensor>& inputs) {
-  return fold(inputs, [](const Tensor& a, const Tensor& b) { return maximum(a, b); });
+Tensor Maximum::merge(const std::vector<Tensor>& inputs, const std::vector<Tensor>& masks) {
+  return fold_unmasked(inputs, masks, [](const Tensor& a, const Tensor& b) { return maximum(a, b); });
 }
-Tensor Minimum::merge(const std::vector<Tensor>& inputs) {
-  return fold(inputs, [](const Tensor& a, const Tensor& b) { return minimum(a, b); });
+Tensor Minimum::merge(const std::vector<Tensor>& inputs, const std::vector<Tensor>& masks) {
+  return fold_unmasked(inputs, masks, [](const Tensor& a, const Tensor& b) { return minimum(a, b); });
 }
 
 Concatenate::Concatenate(const ConcatenateOptions& options)
@@ -137,7 +173,7 @@ Tensor Concatenate::compute_mask(const std::vector<Tensor>& inputs, const std::v
       parts.push_back(broadcast_to(wide, rw::shape(inputs[i])));
     }
   }
-  return reduce_all(concat(parts, axis_), -1);
+  return reduce_any(concat(parts, axis_), -1);
 }
 
 Dot::Dot(const std::vector<int>& axes, const DotOptions& options)

@@ -18,18 +18,20 @@ class MergeLayer : public Layer {
 
  protected:
   MergeLayer(std::string class_name, const LayerOptions& options) : Layer(std::move(class_name), options) {}
-  virtual Tensor merge(const std::vector<Tensor>& inputs) = 0;
+  // `masks`: one an input, undefined where there is none.
+  virtual Tensor merge(const std::vector<Tensor>& inputs, const std::vector<Tensor>& masks) = 0;
 };
 
 }  // namespace detail
 
-#define RW_KERAS_MERGE(Name)                                  \
-  class Name : public LayerOf<Name, detail::MergeLayer> {     \
-   public:                                                    \
-    explicit Name(const LayerOptions& options = {});          \
-                                                              \
-   protected:                                                 \
-    Tensor merge(const std::vector<Tensor>& inputs) override; \
+// What is masked does not take part in products, maxima and minima.
+#define RW_KERAS_MERGE(Name)                                                                    \
+  class Name : public LayerOf<Name, detail::MergeLayer> {                                       \
+   public:                                                                                      \
+    explicit Name(const LayerOptions& options = {});                                            \
+                                                                                                \
+   protected:                                                                                   \
+    Tensor merge(const std::vector<Tensor>& inputs, const std::vector<Tensor>& masks) override; \
   };
 RW_KERAS_MERGE(Add)
 RW_KERAS_MERGE(Subtract)

@@ -38,6 +38,7 @@ class Normalization : public LayerOf<Normalization> {
   explicit Normalization(const NormalizationOptions& options = {});
   void build(const Shape& input) override;
   Tensor call(const Tensor& x, const CallArgs&) override;
+  bool supports_masking() const override { return true; }
   void adapt(const Tensor& data) const;
   // Batches of it.
   void adapt(const std::vector<Tensor>& batches) const;

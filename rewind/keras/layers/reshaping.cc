@@ -9,6 +9,12 @@
 #include "rewind/tensor/sizes.h"
 
 namespace rw::keras {
+namespace {
+
+// Also where nothing moves: a mask belongs to its tensor, and the result has none.
+Tensor another(const Tensor& y, const Tensor& x) { return y.impl() == x.impl() ? identity(y) : y; }
+
+}  // namespace
 
 Flatten::Flatten(const LayerOptions& options) : LayerOf(options) {
   set_input_spec({.min_ndim = 1});
@@ -18,7 +24,7 @@ Flatten::Flatten(const LayerOptions& options) : LayerOf(options) {
 Tensor Flatten::call(const Tensor& x, const CallArgs&) {
   if (x.rank() == 1) return expand_dims(x, 1);
   const Sizes sizes = sizes_of(x);
-  return reshape_sizes(x, {sizes[0], product(sizes, 1, sizes.size())});
+  return another(reshape_sizes(x, {sizes[0], product(sizes, 1, sizes.size())}), x);
 }
 
 Reshape::Reshape(const Shape& target_shape, const LayerOptions& options)
@@ -41,7 +47,7 @@ Tensor Reshape::call(const Tensor& x, const CallArgs&) {
                              x.shape().to_string());
   Sizes out{sizes[0]};
   for (int i = 0; i < target_.rank(); ++i) out.push_back(i == open ? rest / Size(fixed) : Size(target_[i]));
-  return reshape_sizes(x, out);
+  return another(reshape_sizes(x, out), x);
 }
 
 Permute::Permute(const std::vector<int64_t>& dims, const LayerOptions& options)
@@ -152,7 +158,7 @@ Tensor UpSamplingLayer::call(const Tensor& x, const CallArgs&) {
     }
     joined.push_back(sizes[i] * Size(times));
   }
-  return reshape_sizes(broadcast_sizes(reshape_sizes(x, with_ones), spread), joined);
+  return another(reshape_sizes(broadcast_sizes(reshape_sizes(x, with_ones), spread), joined), x);
 }
 
 }  // namespace detail

@@ -27,6 +27,9 @@ Bidirectional::Bidirectional(const detail::RnnLayer& layer, const BidirectionalO
     fail_invalid("Bidirectional", "backward_layer \"" + backward_.name() +
                                       "\" must be a recurrent layer with go_backwards, and with the "
                                       "return_sequences and return_state of the forward layer");
+  // Names made of an automatic one have its number.
+  forward_.state()->auto_named = layer.layer_state()->auto_named;
+  if (!options.backward_layer.defined()) backward_.state()->auto_named = layer.layer_state()->auto_named;
   layer_state()->add_child(forward_.state());
   layer_state()->add_child(backward_.state());
   layer_state()->own_children = true;
