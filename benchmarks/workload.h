@@ -57,5 +57,6 @@ std::vector<Workload> data_workloads();
 std::vector<Workload> eager_chain_workloads();
 std::vector<Workload> budget_workloads();
 std::vector<Workload> condition_workloads();
+std::vector<Workload> vanishing_workloads();
 
 }  // namespace bench

@@ -14,10 +14,12 @@ struct Bfloat16;
 [[gnu::always_inline]] constexpr float half_bits_to_float(uint16_t h) {
   const uint32_t sign = uint32_t(h & 0x8000) << 16;
   const uint32_t magnitude = uint32_t(h & 0x7fff) << 13;
-  // Scaling by 2^112 moves the exponent bias from 15 to 127 and normalises denormals exactly.
-  const float scaled = std::bit_cast<float>(magnitude) * 0x1p112f;
-  const uint32_t special = magnitude >= 0x0f800000u ? 0x7f800000u | (magnitude & 0x007fffffu) : 0u;
-  return std::bit_cast<float>(sign | (special ? special : std::bit_cast<uint32_t>(scaled)));
+  // The exponent bias moves from 15 to 127. A denormal is made with the lowest normal exponent, from which
+  // its leading one is subtracted: no denormal float is in between, since floats of kernels are flushed.
+  const uint32_t normal = magnitude + (112u << 23);
+  const float denormal = std::bit_cast<float>(magnitude + (113u << 23)) - 0x1p-14f;
+  const uint32_t finite = magnitude < (1u << 23) ? std::bit_cast<uint32_t>(denormal) : normal;
+  return std::bit_cast<float>(sign | (magnitude >= 0x0f800000u ? normal + (112u << 23) : finite));
 }
 
 [[gnu::always_inline]] constexpr uint16_t float_to_half_bits(float value) {

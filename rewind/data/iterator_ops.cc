@@ -2,6 +2,7 @@
 
 #include "rewind/base/dynamic_type.h"
 #include "rewind/base/error.h"
+#include "rewind/base/float_mode.h"
 #include "rewind/data/nodes.h"
 #include "rewind/data/position.h"
 #include "rewind/op/families.h"
@@ -50,6 +51,7 @@ void run_dataset(const Op& op, const Attrs&, Inputs in, ValueList& outputs) {
     else tensors.push_back(make_tensor(Value(*in[i])));
   }
   const OutsideTraces outside;
+  const CallersFloatMode callers;
   give(outputs, handle_of(recipe.recipe(datasets, tensors)));
 }
 
@@ -59,7 +61,11 @@ void run_make_iterator(const Op& op, const Attrs&, Inputs in, ValueList& outputs
 }
 
 void run_has_next(const Op& op, const Attrs&, Inputs in, ValueList& outputs) {
-  const bool more = object_in<Pass>(*in[0], op, "an iterator").has_next();
+  Pass& pass = object_in<Pass>(*in[0], op, "an iterator");
+  const bool more = [&] {
+    const CallersFloatMode callers;
+    return pass.has_next();
+  }();
   Value flag = Value::allocate(cpu_device(), DType::kBool, {});
   *static_cast<bool*>(flag.data) = more;
   outputs.push_back(std::move(flag));
@@ -68,7 +74,11 @@ void run_has_next(const Op& op, const Attrs&, Inputs in, ValueList& outputs) {
 void run_next(const Op& op, const Attrs& attrs, Inputs in, ValueList& outputs) {
   Pass& pass = object_in<Pass>(*in[0], op, "an iterator");
   Element element;
-  if (!pass.next(&element)) fail_out_of_range(op.tag, "the dataset has no further element");
+  const bool more = [&] {
+    const CallersFloatMode callers;
+    return pass.next(&element);
+  }();
+  if (!more) fail_out_of_range(op.tag, "the dataset has no further element");
   const auto types = attr_as<std::vector<DType>>(op, attrs, "output_types");
   const auto shapes = attr_as<std::vector<Shape>>(op, attrs, "output_shapes");
   if (element.size() != types.size())

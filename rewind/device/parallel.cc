@@ -10,6 +10,7 @@
 #include <exception>
 #include <mutex>
 
+#include "rewind/base/float_mode.h"
 #include "rewind/device/core_count.h"
 #include "rewind/device/loop_cost.h"
 #include "rewind/device/openmp.h"
@@ -60,6 +61,7 @@ class Loop {
 
   void work(int thread) {
     const auto start = Clock::now();
+    const HelpersFloatMode same(mode_);
     const bool outer = std::exchange(t_inside, true);
     for (int64_t i = 0, end = 0; shares_.take(thread, 1, i, end);) {
       try {
@@ -87,6 +89,7 @@ class Loop {
   const int64_t n_, step_;
   Shares shares_;
   const FunctionRef<void(int64_t, int64_t)> body_;
+  const FloatControl mode_ = float_control();  // the caller's
   std::atomic<int64_t> busy_{0};
   std::mutex mutex_;
   std::exception_ptr error_;

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "rewind/base/error.h"
+#include "rewind/base/float_mode.h"
 #include "rewind/kernel/kernel.h"
 
 namespace rw {
@@ -93,6 +94,7 @@ HostTensor evaluate_small(const Op& op, const Attrs& attrs, std::span<const View
   View out{nullptr, &shape, dtype, 0};
   if (shape.fully_known()) out = host.allocate_output(0, shape);
   KernelContext ctx(op, attrs, inputs, {&out, 1}, cpu_device(), host, kernel->data);
+  const KernelFloatMode float_mode;
   try {
     kernel->run(ctx);
   } catch (const Error&) {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "rewind/base/error.h"
+#include "rewind/base/float_mode.h"
 #include "rewind/kernel/kernel.h"
 #include "rewind/op/families.h"
 #include "rewind/op/table.h"
@@ -172,6 +173,7 @@ bool runs_in_runtime(const Op& op) {
 }
 
 ValueList run_eager(const Op& op, const Attrs& attrs, std::span<const Value* const> inputs, bool remember) {
+  const KernelFloatMode float_mode;
   const size_t n = inputs.size();
   SmallVector<View, 4> in(n);
   bool movable = remember;
@@ -210,6 +212,7 @@ bool run_plain(const Op& op, const Value& a, const Value* b, Value& result, bool
     check_call(op, types, n, Attrs(), &outputs);
     entry.types.fetch_or(set_of(a.dtype), std::memory_order_relaxed);
   }
+  const KernelFloatMode float_mode;
   const DType dtype = entry.output == DType::kInvalid ? a.dtype : entry.output;
   const Attrs defaults;
   View in[] = {a.view(), b ? b->view() : View()};

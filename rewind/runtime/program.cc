@@ -4,6 +4,7 @@
 
 #include "rewind/base/call_site.h"
 #include "rewind/base/error.h"
+#include "rewind/base/float_mode.h"
 #include "rewind/device/memory_budget.h"
 #include "rewind/device/parallel.h"
 #include "rewind/runtime/kernel_host.h"
@@ -198,6 +199,7 @@ void Program::run(std::span<const Value* const> inputs, ValueList* results) cons
 }
 
 void Program::run_frame(Frame& frame, std::span<const Value* const> inputs, ValueList* results) const {
+  const KernelFloatMode float_mode;
   for (size_t i = 0; i < inputs.size(); ++i) {
     const size_t v = size_t(arguments[i]);
     frame.given[v] = inputs[i];

@@ -4,6 +4,7 @@
 #include <mutex>
 
 #include "rewind/base/error.h"
+#include "rewind/base/float_mode.h"
 #include "rewind/device/device.h"
 #include "rewind/device/memory_budget.h"
 #include "rewind/device/parallel.h"
@@ -30,6 +31,11 @@ std::vector<PhysicalDevice> list_physical_devices(std::string_view device_type) 
   }
   return list;
 }
+
+void set_flush_denormals(bool enabled) {
+  g_kernel_float_mode.store(enabled ? kFlush : 0, std::memory_order_relaxed);
+}
+bool get_flush_denormals() { return g_kernel_float_mode.load(std::memory_order_relaxed) != 0; }
 
 namespace threading {
 void set_intra_op_parallelism_threads(int count) { set_num_threads(count); }

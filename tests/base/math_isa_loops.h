@@ -31,12 +31,12 @@ namespace {
 #define FOR_UNARY(F) \
   F(exp) F(exp2) F(expm1) F(log) F(log1p) F(log2) F(log10) F(tanh) F(sinh) F(cosh) F(asinh) F(acosh) \
   F(atanh) F(sigmoid) F(softplus) F(elu) F(selu) F(sin) F(cos) F(tan) F(asin) F(acos) F(atan) F(erf) \
-  F(erfc) F(erfinv) F(ndtri) F(sqrt) F(rsqrt) F(floor) F(ceil) F(rint) F(sign) F(lgamma) F(digamma) \
+  F(erfc) F(erfinv) F(ndtri) F(sqrt) F(rsqrt) F(floor) F(ceil) F(rint) F(sign) F(relu) F(relu6) F(lgamma) F(digamma) \
   F(bessel_i0) F(bessel_i0e) F(bessel_i1) F(bessel_i1e) F(bessel_k0) F(bessel_k0e) F(bessel_k1) \
   F(bessel_k1e) F(bessel_j0) F(bessel_j1) F(bessel_y0) F(bessel_y1) F(dawsn) F(expint) F(spence) \
   F(fresnel_sin) F(fresnel_cos)
 #define FOR_BINARY(F) \
-  F(pow) F(atan2) F(floor_div) F(floor_mod) F(trunc_mod) F(nextafter) F(xlogy) F(xlog1py) F(xdivy) \
+  F(pow) F(atan2) F(floor_div) F(floor_mod) F(trunc_mod) F(nextafter) F(maximum) F(minimum) F(leaky_relu) F(xlogy) F(xlog1py) F(xdivy) \
   F(div_no_nan) F(igamma) F(igammac)
 // clang-format on
 

@@ -1,14 +1,16 @@
 // The scalar math gives the same bits whichever instruction set a loop was compiled for, in the body and the
-// tail of a vector loop and alone. NaN counts as equal to NaN.
+// tail of a vector loop and alone, whether the thread flushes denormals or not. NaN counts as equal to NaN.
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <cstdint>
 #include <cstring>
+#include <limits>
 #include <random>
 #include <vector>
 
 #include "math_isa_loops.h"
+#include "rewind/base/float_mode.h"
 
 namespace {
 
@@ -25,7 +27,12 @@ std::vector<T> arguments(std::uint64_t seed, std::size_t n) {
   std::vector<T> out(n);
   for (T& v : out) {
     const std::uint64_t pattern = random();
-    switch (random() % 4) {
+    switch (random() % 5) {
+      case 4:  // denormals, and the smallest numbers above them
+        v = static_cast<T>(
+            std::ldexp(std::uniform_real_distribution<double>(-1, 1)(random),
+                       std::numeric_limits<T>::min_exponent + 4 - static_cast<int>(random() % 12)));
+        break;
       case 0: std::memcpy(&v, &pattern, sizeof(T)); break;  // any bits at all
       case 1: v = std::uniform_real_distribution<T>(-2, 2)(random); break;
       case 2: v = std::uniform_real_distribution<T>(-90, 90)(random); break;
@@ -55,10 +62,15 @@ void compare(const char* name, rw_math_isa::Loop<T> loop, rw_math_isa::Loop<T> r
 
 void compare_all(const std::vector<Entry>& entries) {
   const std::vector<Entry> base = rw_math_isa::base_loops();
-  for (std::size_t i = 0; i < base.size(); ++i) {
-    compare<float>(base[i].name, entries[i].f32, base[i].f32);
-    compare<double>(base[i].name, entries[i].f64, base[i].f64);
-  }
+  const auto compare_each = [&] {
+    for (std::size_t i = 0; i < base.size(); ++i) {
+      compare<float>(base[i].name, entries[i].f32, base[i].f32);
+      compare<double>(base[i].name, entries[i].f64, base[i].f64);
+    }
+  };
+  compare_each();
+  const rw::KernelFloatMode flushing;
+  compare_each();
 }
 
 TEST(MathIsa, BodyTailAndAlone) { compare_all(rw_math_isa::base_loops()); }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cmath>
+#include <cstdio>
 #include <cstring>
 #include <limits>
 #include <random>
@@ -20,8 +21,9 @@ inline std::vector<char> test_values(DType dtype, int64_t n, uint64_t seed, size
   dispatch<kRealTypes | set_of(DType::kBool)>(dtype, [&]<class T>() {
     std::vector<T> special;
     if constexpr (is_float_element<T>) {
-      for (double v : {0.0,  -0.0, 1.0,    -1.0, 0.5,  -0.5, 2.0,   3.0,  -2.5,   10.0,   1e-3,  0.3,
-                       -0.7, 88.0, -104.0, 1e5,  -3e6, 6.0,  1e-30, 1e30, -1e-42, 5e-324, 1e300, 65504.0})
+      for (double v : {0.0,    -0.0,   1.0,   -1.0,    0.5,    -0.5,   2.0,   3.0,     -2.5,   10.0,
+                       1e-3,   0.3,    -0.7,  88.0,    -104.0, 1e5,    -3e6,  6.0,     1e-30,  1e30,
+                       -1e-42, 5e-324, 1e300, 65504.0, 1e-40,  -3e-39, 2e-38, -4e-310, 3e-308, 2e-7})
         special.push_back(T(static_cast<Compute<T>>(v)));
       special.push_back(T(std::numeric_limits<Compute<T>>::infinity()));
       special.push_back(T(-std::numeric_limits<Compute<T>>::infinity()));
@@ -52,6 +54,16 @@ inline std::vector<char> test_values(DType dtype, int64_t n, uint64_t seed, size
   return bytes;
 }
 
+template <class T>
+std::string bits_and_value(T v) {
+  uint64_t bits = 0;
+  std::memcpy(&bits, static_cast<const void*>(&v), sizeof(T));
+  char text[60];
+  std::snprintf(text, sizeof text, "0x%llx (%.9g)", static_cast<unsigned long long>(bits),
+                double(static_cast<Compute<T>>(v)));
+  return text;
+}
+
 // "" when all elements have the same bits, NaN being NaN; else the first that differs.
 inline std::string difference(DType dtype, const void* got, const void* want, int64_t n) {
   std::string text;
@@ -64,8 +76,7 @@ inline std::string difference(DType dtype, const void* got, const void* want, in
       if constexpr (is_float_element<T>)
         if (std::isnan(double(static_cast<Compute<T>>(a))) && std::isnan(double(static_cast<Compute<T>>(b))))
           continue;
-      text = "element " + std::to_string(i) + ": " + std::to_string(static_cast<Compute<T>>(a)) +
-             " instead of " + std::to_string(static_cast<Compute<T>>(b));
+      text = "element " + std::to_string(i) + ": " + bits_and_value(a) + " instead of " + bits_and_value(b);
     }
   });
   return text;

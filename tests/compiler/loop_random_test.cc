@@ -1,10 +1,11 @@
-// Random kernels: compiled code against the interpreter, bit for bit.
+// Random kernels: compiled code against the interpreter, bit for bit, in the kernels' floating-point mode.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
 #include <thread>
 
 #include "rewind/base/error.h"
+#include "rewind/base/float_mode.h"
 #include "rewind/compiler/llvm/compile.h"
 #include "rewind/compiler/loop/builder.h"
 #include "rewind/compiler/loop/scalar_ops.h"
@@ -88,7 +89,11 @@ class Generator {
         const Var at = b_.op("FloorMod", {b_.op("Mul", {i, b_.constant(int64_t{7})}), b_.constant(columns)});
         return b_.load(b_.in(dtype, columns + 2), dynamic(at) + int64_t{2});
       }
-      case 5: return b_.constant_of(dtype, double(below(9)) / 2 - 1);
+      case 5: {
+        static constexpr double kNumbers[] = {-1,  -0.5, 0,    0.5,   1,       1.5,  2,
+                                              2.5, 3,    -0.0, 1e-40, -4e-310, 1e-30};
+        return b_.constant_of(dtype, kNumbers[below(int(std::size(kNumbers)))]);
+      }
       default: return b_.load(b_.in(dtype, rows * columns), columns * row + column);
     }
   }
@@ -104,8 +109,11 @@ class Generator {
         continue;
       }
       if (below(8) == 0) {
-        const Var condition = b_.cast(load(row, rows, column, columns, float32), DType::kBool);
-        v = b_.select(condition, v, load(row, rows, column, columns, now));
+        const Var other = load(row, rows, column, columns, now);
+        const bool compares = now != DType::kBool && below(2);
+        const Var condition = compares ? b_.op(below(2) ? "Less" : "GreaterEqual", {v, other})
+                                       : b_.cast(load(row, rows, column, columns, float32), DType::kBool);
+        v = b_.select(condition, v, other);
         continue;
       }
       const auto& ops = ops_for(now);
@@ -258,6 +266,7 @@ void check(const Kernel& kernel, const Executable& compiled, uint64_t seed) {
   std::vector<void*> a, b;
   for (auto& x : first) a.push_back(x.data());
   for (auto& x : second) b.push_back(x.data());
+  const KernelFloatMode mode;
   const int64_t rows = kernel.parallel_extent(), middle = rows / 2;
   const int64_t want = interpreted->run(a.data(), 0, rows);
   int64_t got = compiled.run(b.data(), 0, middle > 0 ? middle : rows);

@@ -32,8 +32,8 @@ Tensor values(DType dtype, int seed) {
         v = T(1 + next() % 100);
       } else {
         const double unit = double(next() % 2000001) / 1e6 - 1;
-        const double scales[] = {1, 1, 1, 10, 100, 1e-3, 1e4, 3e38};
-        v = static_cast<T>(static_cast<Compute<T>>(unit * scales[i % 8]));
+        const double scales[] = {1, 1, 1, 10, 100, 1e-3, 1e4, 3e38, 3e-38, 3e-308, 1e-4};
+        v = static_cast<T>(static_cast<Compute<T>>(unit * scales[i % 11]));
       }
       std::memcpy(bytes.data() + size_t(i) * sizeof(T), &v, sizeof(T));
     }

@@ -501,9 +501,10 @@ T random_number(Rng& rng) {
   else if constexpr (std::is_integral_v<T>)
     return kind < 2 ? T(rng()) : T(int(rng() % 12) - (std::is_signed_v<T> ? 4 : 0));
   else {
-    static const double kSpecial[] = {0.0, -0.0, 1.0, -1.0, INFINITY, -INFINITY, NAN, 1e-40, 1e30};
-    if (kind < 4) return T(kSpecial[rng() % std::size(kSpecial)]);
-    if (kind < 10) return T(rng() % 2 ? -0.0 : 0.0);
+    static const double kSpecial[] = {0.0,   -0.0,   1.0,     -1.0,    INFINITY, -INFINITY, NAN,
+                                      1e-40, -3e-39, 1.5e-38, -4e-310, 3e-308,   3e-7,      1e30};
+    if (kind < 8) return T(kSpecial[rng() % std::size(kSpecial)]);
+    if (kind < 12) return T(rng() % 2 ? -0.0 : 0.0);
     if (kind < 30) return T(double(int(rng() % 9) - 4));
     return T((double(rng() % 100001) / 50000 - 1) * 3);
   }

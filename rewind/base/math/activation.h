@@ -43,7 +43,7 @@ RW_SCALAR T softsign(T x) {
 
 template <class T>
 RW_SCALAR T relu(T x) {
-  return select(x < lit<T>(0.0), lit<T>(0.0), x);
+  return flushed(select(x < lit<T>(0.0), lit<T>(0.0), x));
 }
 
 template <class T>

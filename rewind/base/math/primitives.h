@@ -6,6 +6,11 @@
 //  - No `if` and no loop bound depends on data: selects, `if constexpr`, constant trip counts, and `repeat`.
 //  - Every primitive is correctly rounded, so the bits of a result do not depend on vector width, position in
 //    a loop, or instruction set. NaN results are NaN everywhere; their sign and payload are not specified.
+//  - Where the thread flushes denormals (base/float_mode.h), comparisons take them for zeros and the
+//  operations on T
+//    flush them, but select, abs, copysign, unary - and bits keep them. A result that a comparison chooses
+//    from its own operands goes through flushed(): processors' min and max flush, and compilers may take them
+//    for it.
 //  - Bits<T> is unsigned; negative integers are its two's complement, >> is logical.
 //  - Compile with -ffp-contract=off and without fast-math. Everything is always inlined: objects built for
 //    different instruction sets share no out-of-line copy.
@@ -178,6 +183,12 @@ RW_SCALAR auto is_inf(T x) {
 template <class T>
 RW_SCALAR auto is_finite(T x) {
   return abs(x) < lit<T>(kInfinity);
+}
+
+// x itself, flushed if the thread flushes denormals. Compilers take x * 1 and x - 0 for x, but not this.
+template <class T>
+RW_SCALAR T flushed(T x) {
+  return x + copysign(lit<T>(0.0), x);
 }
 
 // At most / at least a bound; NaN stays NaN.

@@ -14,11 +14,11 @@ RW_SCALAR T sign(T x) {  // -1, +0, 1; NaN stays
 // Smaller and larger of two; NaN if either is.
 template <class T>
 RW_SCALAR T minimum(T x, T y) {
-  return select(either(x < y, is_nan(x)), x, y);
+  return flushed(select(either(x < y, is_nan(x)), x, y));
 }
 template <class T>
 RW_SCALAR T maximum(T x, T y) {
-  return select(either(x > y, is_nan(x)), x, y);
+  return flushed(select(either(x > y, is_nan(x)), x, y));
 }
 
 // x - y trunc(x / y), exact, with the sign of x. Each step subtracts the rounded quotient times y, which
@@ -57,16 +57,18 @@ RW_SCALAR T floor_div(T x, T y) {
   return floor(x / y);
 }
 
-// The next number from x towards y.
+// The next number from x towards y. By the bits alone: denormals count here.
 template <class T>
 RW_SCALAR T nextafter(T x, T y) {
-  const T zero = lit<T>(0.0);
-  const Bits<T> one = lit_bits<T>(1);
+  const Bits<T> zero = lit_bits<T>(0), one = lit_bits<T>(1);
+  const Bits<T> sign = lit_bits<T>(std::uint64_t{1} << (kIsDouble<T> ? 63 : 31));
+  const Bits<T> i = bits(x), j = bits(y);
+  const Bits<T> size_x = i & (sign - one), size_y = j & (sign - one);
   // Away from zero is +1 in the bits on both sides.
-  const auto away = either(both(x > zero, y > x), both(x < zero, y < x));
-  const T moved = from_bits(select(away, bits(x) + one, bits(x) - one));
-  const T step = select(x == zero, copysign(from_bits(one), y), moved);
-  return select(either(is_nan(x), is_nan(y)), x + y, select(x == y, y, step));
+  const auto away = both(((i ^ j) & sign) == zero, size_x < size_y);
+  const Bits<T> step = select(size_x == zero, (j & sign) | one, select(away, i + one, i - one));
+  const auto equal = either(i == j, (size_x | size_y) == zero);
+  return select(either(is_nan(x), is_nan(y)), x + y, from_bits(select(equal, j, step)));
 }
 
 }  // namespace rw::scalar

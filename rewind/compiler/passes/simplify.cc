@@ -1,5 +1,6 @@
 #include <string_view>
 #include <unordered_map>
+#include <unordered_set>
 
 #include "rewind/compiler/fusible.h"
 #include "rewind/compiler/passes/passes.h"
@@ -32,16 +33,31 @@ ValueId same_if(bool same, const Shape& out, ValueId x, Graph& to) {
   return same && to.value(x).shape == out ? x : -1;
 }
 
+// Whether arithmetic leaves x as it is: there is no denormal in it that would be flushed.
+bool has_no_denormals(const Graph& g, ValueId x) {
+  const DType dtype = g.value(x).dtype;
+  if (!is_floating(dtype) || dtype == DType::kFloat16) return true;  // float16 computes as float32
+  static const auto* const flush = new std::unordered_set<std::string_view>{
+      "AddV2",    "Add",     "Sub",     "Mul",  "Div",     "RealDiv",     "Square",
+      "Sqrt",     "Rsqrt",   "MatMul",  "Exp",  "Sigmoid", "SigmoidGrad", "TanhGrad",
+      "SqrtGrad", "Maximum", "Minimum", "Relu", "Conv2D",  "BiasAdd"};
+  const Node* p = g.producer(x);
+  return p && flush->contains(p->op->name);
+}
+
 ValueId multiply(const Node&, std::span<const ValueId> in, const Shape& out, Graph& to) {
-  if (const ValueId v = same_if(is_one(to, in[1]), out, in[0], to); v >= 0) return v;
-  return same_if(is_one(to, in[0]), out, in[1], to);
+  for (const size_t i : {0, 1}) {
+    const ValueId v = same_if(is_one(to, in[1 - i]) && has_no_denormals(to, in[i]), out, in[i], to);
+    if (v >= 0) return v;
+  }
+  return -1;
 }
 ValueId divide(const Node&, std::span<const ValueId> in, const Shape& out, Graph& to) {
-  return same_if(is_one(to, in[1]), out, in[0], to);
+  return same_if(is_one(to, in[1]) && has_no_denormals(to, in[0]), out, in[0], to);
 }
-// x - 0 is x for every x; x + 0 is not, for -0.
+// x - 0 is x where x is no denormal; x + 0 is not, for -0.
 ValueId subtract(const Node&, std::span<const ValueId> in, const Shape& out, Graph& to) {
-  return same_if(is_zero(to, in[1]), out, in[0], to);
+  return same_if(is_zero(to, in[1]) && has_no_denormals(to, in[0]), out, in[0], to);
 }
 ValueId negate(const Node& n, std::span<const ValueId> in, const Shape&, Graph& to) {
   const Node* p = to.producer(in[0]);

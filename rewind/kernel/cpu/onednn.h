@@ -5,9 +5,8 @@
 
 #include <dnnl.hpp>
 
-#include "rewind/device/openmp.h"
-
 #include "rewind/base/thread_own.h"
+#include "rewind/device/openmp.h"
 
 namespace rw {
 

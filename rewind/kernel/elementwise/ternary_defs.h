@@ -9,7 +9,9 @@ template <class Visitor>
 void visit_ternary(Visitor&& v) {
   v.template op<kRealTypes>("ClipByValue", []<class T>(T x, T low, T high) {
     const T below = choose(x > high, high, x);  // NaN stays
-    return choose(below < low, low, below);
+    const T clipped = choose(below < low, low, below);
+    if constexpr (is_integer_value<T>) return clipped;
+    else return scalar::flushed(clipped);
   });
   // alpha and tolerance are the third operand: one value for all.
   v.template op<kFloatTypes>("LeakyReluGrad", []<class T>(T g, T x, T alpha) {

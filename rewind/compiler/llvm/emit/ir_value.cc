@@ -2,6 +2,7 @@
 
 #include <llvm/IR/Constants.h>
 #include <llvm/IR/Function.h>
+#include <llvm/IR/IntrinsicInst.h>
 #include <llvm/IR/Intrinsics.h>
 
 #include <string_view>
@@ -51,6 +52,75 @@ llvm::Type* with_lanes(llvm::Type* type, int lanes) {
   return lanes > 0 ? llvm::FixedVectorType::get(type, unsigned(lanes)) : type;
 }
 
+namespace {
+
+// The same value, of which LLVM knows nothing; no instruction.
+Value* fence(IrBuilder& b, Value* x) {
+  return b.CreateIntrinsic(x->getType(), llvm::Intrinsic::arithmetic_fence, {x});
+}
+
+bool is_constant(const Value* x) { return llvm::isa<llvm::Constant>(x); }
+
+// Whether an operand may make the operation a constant, the other operand or its negative.
+bool may_vanish(char op, const Value* x) {
+  const auto* constant = llvm::dyn_cast<llvm::Constant>(x);
+  if (!constant) return false;
+  if (constant->getType()->isVectorTy()) constant = constant->getSplatValue();
+  const auto* number = llvm::dyn_cast_or_null<llvm::ConstantFP>(constant);
+  if (!number) return true;
+  const llvm::APFloat& v = number->getValueAPF();
+  if (op == '+' || op == '-') return v.isZero() || v.isDenormal();
+  return v.isExactlyValue(1.0) || v.isExactlyValue(-1.0) || v.isDenormal();
+}
+
+// Whether v is the result of arithmetic, or a constant, and so no denormal where they are flushed.
+bool is_flushed(const Value* v) {
+  if (is_constant(v)) return true;
+  if (const auto* call = llvm::dyn_cast<llvm::IntrinsicInst>(v)) {
+    const llvm::Intrinsic::ID id = call->getIntrinsicID();
+    return id == llvm::Intrinsic::fma || id == llvm::Intrinsic::sqrt;
+  }
+  const auto* binary = llvm::dyn_cast<llvm::BinaryOperator>(v);
+  return binary || llvm::isa<llvm::SIToFPInst, llvm::UIToFPInst, llvm::FPTruncInst, llvm::FPExtInst>(v);
+}
+
+}  // namespace
+
+Value* float_binary(IrBuilder& b, char op, Value* x, Value* y) {
+  if ((is_constant(x) && is_constant(y)) || may_vanish(op, x)) x = fence(b, x);
+  if (may_vanish(op, y)) y = fence(b, y);
+  switch (op) {
+    case '+': return b.CreateFAdd(x, y);
+    case '-': return b.CreateFSub(x, y);
+    case '*': return b.CreateFMul(x, y);
+    default: RW_CHECK(op == '/'); return b.CreateFDiv(x, y);
+  }
+}
+
+Value* float_compare(IrBuilder& b, llvm::CmpInst::Predicate predicate, Value* x, Value* y) {
+  const auto hidden = [&](Value* v) { return may_vanish('-', v) ? fence(b, v) : v; };
+  if (llvm::FCmpInst::isEquality(predicate)) y = hidden(y), x = hidden(x);
+  return b.CreateFCmp(predicate, x, y);
+}
+
+Value* float_constant(IrBuilder& b, llvm::Constant* c) {
+  const auto* number = llvm::dyn_cast<llvm::ConstantFP>(c);
+  return number && number->getValueAPF().isDenormal() ? fence(b, c) : c;
+}
+
+Value* to_narrower_float(IrBuilder& b, Value* x, llvm::Type* type) {
+  return b.CreateFPTrunc(fence(b, x), type);
+}
+
+Value* choose(IrBuilder& b, Value* condition, Value* x, Value* y) {
+  // What cannot be a denormal may be chosen by min and max as well.
+  if (x->getType()->isFPOrFPVectorTy() && !llvm::isa<llvm::ICmpInst>(condition)) {
+    if (!is_flushed(x)) x = fence(b, x);
+    else if (!is_flushed(y)) y = fence(b, y);
+  }
+  return b.CreateSelect(condition, x, y);
+}
+
 Value* any_lane(IrBuilder& b, Value* condition) {
   return condition->getType()->isVectorTy() ? b.CreateOrReduce(condition) : condition;
 }
@@ -66,11 +136,11 @@ Value* bits_literal(bool is_double, uint64_t v) {
 Value* binary(char op, Value* a, Value* b) {
   IrBuilder& ir = builder();
   const bool is_float = a->getType()->isFPOrFPVectorTy();
+  if (is_float) return float_binary(ir, op, a, b);
   switch (op) {
-    case '+': return is_float ? ir.CreateFAdd(a, b) : ir.CreateAdd(a, b);
-    case '-': return is_float ? ir.CreateFSub(a, b) : ir.CreateSub(a, b);
-    case '*': return is_float ? ir.CreateFMul(a, b) : ir.CreateMul(a, b);
-    case '/': return ir.CreateFDiv(a, b);
+    case '+': return ir.CreateAdd(a, b);
+    case '-': return ir.CreateSub(a, b);
+    case '*': return ir.CreateMul(a, b);
     case '&': return ir.CreateAnd(a, b);
     case '|': return ir.CreateOr(a, b);
     default: RW_CHECK(op == '^'); return ir.CreateXor(a, b);
@@ -92,7 +162,7 @@ Value* compare(const char* op, Value* a, Value* b) {
                 : name == ">=" ? P::FCMP_OGE
                 : name == "==" ? P::FCMP_OEQ
                                : P::FCMP_UNE;
-    return builder().CreateFCmp(p, a, b);
+    return float_compare(builder(), p, a, b);
   }
   RW_CHECK(name == "<" || name == "==");
   return builder().CreateICmp(name == "<" ? P::ICMP_ULT : P::ICMP_EQ, a, b);
@@ -100,12 +170,13 @@ Value* compare(const char* op, Value* a, Value* b) {
 
 Value* logic_not(Value* a) { return builder().CreateNot(a); }
 Value* negate(Value* a) { return builder().CreateFNeg(a); }
-Value* choose_value(Value* c, Value* a, Value* b) { return builder().CreateSelect(c, a, b); }
+Value* choose_value(Value* c, Value* a, Value* b) { return choose(builder(), c, a, b); }
 
 Value* call_intrinsic(const char* name, Value* a, Value* b, Value* c) {
   llvm::SmallVector<Value*, 3> args = {a};
   if (b) args.push_back(b);
   if (c) args.push_back(c);
+  if (llvm::all_of(args, is_constant)) args[0] = fence(builder(), a);
   return builder().CreateIntrinsic(a->getType(), intrinsic_of(name), args);
 }
 
@@ -118,7 +189,7 @@ Value* to_float(Value* a) {
 Value* resize_float(bool to_double, Value* a) {
   if (a->getType()->getScalarType()->isDoubleTy() == to_double) return a;
   return to_double ? builder().CreateFPExt(a, float_type(true))
-                   : builder().CreateFPTrunc(a, float_type(false));
+                   : to_narrower_float(builder(), a, float_type(false));
 }
 Value* resize_bits(bool to_double, Value* a) { return builder().CreateZExtOrTrunc(a, bits_type(to_double)); }
 

@@ -60,7 +60,9 @@ void KernelEmitter::block(const Block& block) {
 void KernelEmitter::statement(const Stmt& s) {
   if (s.result >= 0) dtypes_[size_t(s.result)] = s.dtype;
   switch (s.code) {
-    case loop::Code::kConst: values_[size_t(s.result)] = types_.literal(s.dtype, s.literal); return;
+    case loop::Code::kConst:
+      values_[size_t(s.result)] = float_constant(b_, types_.literal(s.dtype, s.literal));
+      return;
     case loop::Code::kIndex: return index(s);
     case loop::Code::kLoad: return load(s);
     case loop::Code::kStore: return store(s);
@@ -139,7 +141,7 @@ Value* KernelEmitter::op(const Stmt& s) {
   llvm::SmallVector<Value*, 3> args;
   for (Var v : s.args) args.push_back(get(v, lanes));
   if (s.op == "Cast") return types_.cast(in, s.dtype, args[0]);
-  if (s.op == "Select") return b_.CreateSelect(args[0], args[1], args[2]);
+  if (s.op == "Select") return choose(b_, args[0], args[1], args[2]);
   if (is_floating(in)) {
     const FloatOp* definition = find_float_op(s.op);
     RW_CHECK(definition);

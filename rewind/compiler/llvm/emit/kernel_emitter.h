@@ -49,6 +49,7 @@ class KernelEmitter {
                        Chunk chunk);
   Values reduce_one_by_one(llvm::ArrayRef<loop::Reduction> reductions, int64_t n, Chunk chunk);
   Value* combine(const loop::Reduction& r, Value* a, Value* x);
+  Value* finish(const loop::Reduction& r, Value* x);
   Value* identity(const loop::Reduction& r, int lanes);
   Value* fold(const loop::Reduction& r, Value* vector);
 

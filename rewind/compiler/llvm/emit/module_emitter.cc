@@ -23,6 +23,7 @@ void ModuleEmitter::set_attributes(llvm::Function* function) const {
   function->addFnAttr("prefer-vector-width", bits);
   function->addFnAttr("min-legal-vector-width", bits);
   function->addFnAttr("no-trapping-math", "true");
+  function->addFnAttr("denormal-fp-math", "dynamic,dynamic");  // the thread's mode says what becomes of them
   function->addFnAttr(llvm::Attribute::NoUnwind);
 }
 

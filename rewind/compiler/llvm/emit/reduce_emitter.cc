@@ -60,8 +60,8 @@ Value* KernelEmitter::identity(const Reduction& r, int lanes) {
 Value* KernelEmitter::combine(const Reduction& r, Value* a, Value* x) {
   const bool is_float = is_floating(r.dtype);
   switch (r.combine) {
-    case Combine::kSum: return is_float ? b_.CreateFAdd(a, x) : b_.CreateAdd(a, x);
-    case Combine::kProd: return is_float ? b_.CreateFMul(a, x) : b_.CreateMul(a, x);
+    case Combine::kSum: return is_float ? float_binary(b_, '+', a, x) : b_.CreateAdd(a, x);
+    case Combine::kProd: return is_float ? float_binary(b_, '*', a, x) : b_.CreateMul(a, x);
     case Combine::kAny: return b_.CreateOr(a, x);
     case Combine::kAll: return b_.CreateAnd(a, x);
     case Combine::kMax:
@@ -75,6 +75,13 @@ Value* KernelEmitter::combine(const Reduction& r, Value* a, Value* x) {
   Value *low = max ? a : x, *high = max ? x : a;
   Value* better = is_unsigned(r.dtype) ? b_.CreateICmpULT(low, high) : b_.CreateICmpSLT(low, high);
   return b_.CreateSelect(better, x, a);
+}
+
+// As isa/reduce.cc does: comparisons choose, and what they choose is flushed.
+Value* KernelEmitter::finish(const Reduction& r, Value* x) {
+  if (!is_floating(r.dtype) || (r.combine != Combine::kMax && r.combine != Combine::kMin)) return x;
+  Value* zero = llvm::Constant::getNullValue(x->getType());
+  return b_.CreateFAdd(x, b_.CreateBinaryIntrinsic(llvm::Intrinsic::copysign, zero, x));
 }
 
 Value* KernelEmitter::fold(const Reduction& r, Value* vector) {
@@ -100,7 +107,7 @@ void KernelEmitter::reduce(const Stmt& s) {
     results = reduce_range(s, i64(0), s.extent);
   }
   for (size_t k = 0; k < results.size(); ++k) {
-    values_[size_t(s.reductions[k].result)] = results[k];
+    values_[size_t(s.reductions[k].result)] = finish(s.reductions[k], results[k]);
     dtypes_[size_t(s.reductions[k].result)] = s.reductions[k].dtype;
   }
 }
@@ -126,7 +133,7 @@ void KernelEmitter::reduce_in_lanes(const Stmt& s) {
   }
   for (size_t k = 0; k < sums.size(); ++k) {
     const Reduction& r = s.reductions[k];
-    values_[size_t(r.result)] = b_.CreateLoad(sums[k]->getAllocatedType(), sums[k]);
+    values_[size_t(r.result)] = finish(r, b_.CreateLoad(sums[k]->getAllocatedType(), sums[k]));
     dtypes_[size_t(r.result)] = r.dtype;
   }
 }

@@ -29,6 +29,15 @@ class EmitScope {
 };
 
 llvm::Type* with_lanes(llvm::Type* type, int lanes);
+// LLVM drops an operation that changes no number (x * 1, x - 0, a float64 and back) though it flushes
+// denormals, folds constants as if nothing did, compares what was made of bits by its bits, and makes choices
+// between compared values min and max, which flush. These are as base/math/primitives.h wants them:
+Value* float_constant(IrBuilder& b, llvm::Constant* c);
+Value* float_binary(IrBuilder& b, char op, Value* x, Value* y);  // + - * /
+Value* float_compare(IrBuilder& b, llvm::CmpInst::Predicate predicate, Value* x, Value* y);
+Value* to_narrower_float(IrBuilder& b, Value* x, llvm::Type* type);
+Value* choose(IrBuilder& b, Value* condition, Value* x, Value* y);
+
 Value* any_lane(IrBuilder& b, Value* condition);
 Value* all_lanes(IrBuilder& b, Value* condition);
 

@@ -64,10 +64,12 @@ Value* ValueEmitter::half_value(Value* v) {
   Value* wide = b_.CreateZExt(v, i32);
   Value* sign = b_.CreateShl(b_.CreateAnd(wide, c(0x8000)), c(16));
   Value* magnitude = b_.CreateShl(b_.CreateAnd(wide, c(0x7fff)), c(13));
-  Value* scaled = b_.CreateFMul(b_.CreateBitCast(magnitude, f32), llvm::ConstantFP::get(f32, 0x1p112));
-  Value* special = b_.CreateOr(c(0x7f800000), b_.CreateAnd(magnitude, c(0x007fffff)));
-  Value* is_special = b_.CreateICmpUGE(magnitude, c(0x0f800000));
-  Value* bits = b_.CreateSelect(is_special, special, b_.CreateBitCast(scaled, i32));
+  Value* normal = b_.CreateAdd(magnitude, c(112u << 23));
+  Value* raised = b_.CreateBitCast(b_.CreateAdd(magnitude, c(113u << 23)), f32);
+  Value* denormal = b_.CreateBitCast(b_.CreateFSub(raised, llvm::ConstantFP::get(f32, 0x1p-14)), i32);
+  Value* finite = b_.CreateSelect(b_.CreateICmpULT(magnitude, c(1u << 23)), denormal, normal);
+  Value* special = b_.CreateAdd(normal, c(112u << 23));
+  Value* bits = b_.CreateSelect(b_.CreateICmpUGE(magnitude, c(0x0f800000)), special, finite);
   return b_.CreateBitCast(b_.CreateOr(sign, bits), f32);
 }
 
@@ -173,7 +175,7 @@ Value* ValueEmitter::cast(DType from, DType to, Value* v) {
   const bool from_float = is_floating(from), to_float = is_floating(to);
   if (to == DType::kBool) {
     Value* zero = llvm::Constant::getNullValue(v->getType());
-    return from_float ? b_.CreateFCmpUNE(v, zero) : b_.CreateICmpNE(v, zero);
+    return from_float ? float_compare(b_, llvm::CmpInst::FCMP_UNE, v, zero) : b_.CreateICmpNE(v, zero);
   }
   if (from_float && !to_float) return float_to_integer(to, v);
   if (!from_float && !to_float) {
@@ -187,7 +189,7 @@ Value* ValueEmitter::cast(DType from, DType to, Value* v) {
     const bool zero_extend = from == DType::kBool || is_unsigned(from);
     v = zero_extend ? b_.CreateUIToFP(v, type) : b_.CreateSIToFP(v, type);
   } else if (v->getType() != type) {
-    v = to == DType::kFloat64 ? b_.CreateFPExt(v, type) : b_.CreateFPTrunc(v, type);
+    v = to == DType::kFloat64 ? b_.CreateFPExt(v, type) : to_narrower_float(b_, v, type);
   }
   return is_small_float(to) ? round(to, v) : v;
 }

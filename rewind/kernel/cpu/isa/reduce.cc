@@ -10,6 +10,7 @@
 #include <cstring>
 #include <limits>
 
+#include "rewind/base/math/primitives.h"
 #include "rewind/kernel/cpu/isa/reduce.h"
 #include "rewind/kernel/cpu/isa/rows.h"
 
@@ -112,6 +113,14 @@ using Vector = typename VectorOf<C, 64>::Type;
 template <class C>
 inline constexpr int64_t kLanes = 64 / sizeof(C);
 
+// The largest and the smallest are chosen by comparisons: see base/math/primitives.h.
+template <class F, class C>
+[[gnu::always_inline]] inline C finished(C x) {
+  if constexpr (std::is_floating_point_v<C> && (std::is_same_v<F, Largest> || std::is_same_v<F, Smallest>))
+    return scalar::flushed(x);
+  else return x;
+}
+
 template <class T, class F>
 [[gnu::always_inline]] inline Accumulator<T, F> load(T x) {
   using C = Accumulator<T, F>;
@@ -197,7 +206,7 @@ template <class T, class F>
 void row_loop(const void* x, int64_t stride, int64_t n, int64_t count, void* out) {
   const T* a = static_cast<const T*>(x);
   auto* o = static_cast<Accumulator<T, F>*>(out);
-  for (int64_t i = 0; i < count; ++i) o[i] = reduce_run<T, F>(a + i * stride, n);
+  for (int64_t i = 0; i < count; ++i) o[i] = finished<F>(reduce_run<T, F>(a + i * stride, n));
 }
 
 // kRows rows, one after the other, onto the accumulators, or onto new ones for the `first`. Meanwhile what
@@ -242,6 +251,8 @@ void column_loop(const void* x, int64_t row_stride, int64_t rows, int64_t column
   for (; r + 8 <= rows; r += 8) add_rows<T, F, 8>(a + r * row_stride, row_stride, whole, ahead, r == 0, o);
   for (; r < rows; ++r) add_rows<T, F, 1>(a + r * row_stride, row_stride, whole, 0, r == 0, o);
   add_last_columns<T, F>(a + whole, row_stride, rows, columns - whole, o + whole);
+  if constexpr (std::is_same_v<F, Largest> || std::is_same_v<F, Smallest>)
+    for (int64_t c = 0; c < columns; ++c) o[c] = finished<F>(o[c]);
 }
 
 using Collector = Rows<ReduceRow, 80>;

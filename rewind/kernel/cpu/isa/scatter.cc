@@ -1,9 +1,17 @@
 // Rows of updates combined into rows of an array that indices choose.
+#include "rewind/base/math/primitives.h"
 #include "rewind/kernel/cpu/isa/indexed.h"
 #include "rewind/kernel/cpu/isa/rows.h"
 
 namespace rw::RW_ISA {
 namespace {
+
+// What a comparison chose from its operands: see base/math/primitives.h.
+template <class C>
+[[gnu::always_inline]] inline C chosen(C x) {
+  if constexpr (std::is_floating_point_v<C>) return scalar::flushed(x);
+  else return x;
+}
 
 // Where a and x are compared and one is NaN: scatters keep what is there, segments take the newcomer.
 struct Combine {
@@ -36,25 +44,25 @@ struct Combine {
   struct Min {
     template <class C>
     C operator()(C a, C x) const {
-      return x < a ? x : a;
+      return chosen(x < a ? x : a);
     }
   };
   struct Max {
     template <class C>
     C operator()(C a, C x) const {
-      return a < x ? x : a;
+      return chosen(a < x ? x : a);
     }
   };
   struct SegmentMin {
     template <class C>
     C operator()(C a, C x) const {
-      return a < x ? a : x;
+      return chosen(a < x ? a : x);
     }
   };
   struct SegmentMax {
     template <class C>
     C operator()(C a, C x) const {
-      return a > x ? a : x;
+      return chosen(a > x ? a : x);
     }
   };
 };

@@ -1,6 +1,7 @@
 // Loops over runs of channels: see window.h.
 #include "rewind/kernel/cpu/isa/window.h"
 
+#include "rewind/base/math/primitives.h"
 #include "rewind/kernel/cpu/isa/rows.h"
 
 namespace rw::RW_ISA {
@@ -37,7 +38,11 @@ void maximum(const void* x, void* out, RunSteps s) {
   for (int64_t i = 0; i < s.count; ++i, a += s.x, o += s.out) {
     const T* __restrict p = a;
     T* __restrict r = o;
-    for (int64_t c = 0; c < s.n; ++c) r[c] = p[c] > r[c] ? p[c] : r[c];
+    for (int64_t c = 0; c < s.n; ++c) {
+      const T larger = p[c] > r[c] ? p[c] : r[c];
+      if constexpr (std::is_floating_point_v<T>) r[c] = scalar::flushed(larger);
+      else r[c] = larger;
+    }
   }
 }
 
