@@ -36,9 +36,32 @@ constexpr TypeRow kTypes[] = {
 DType dtype_from(const DLDataType& type) {
   for (const TypeRow& row : kTypes)
     if (row.code == type.code && row.bits == type.bits && type.lanes == 1) return row.dtype;
-  fail_invalid("from_dlpack", "there is no such dtype: code " + std::to_string(type.code) + ", " +
-                                  std::to_string(type.bits) + " bits, " + std::to_string(type.lanes) +
-                                  " lanes");
+  const std::string got = "code " + std::to_string(type.code) + ", " + std::to_string(type.bits) + " bits, " +
+                          std::to_string(type.lanes) + " lanes";
+  if (type.lanes != 1)
+    fail_invalid("from_dlpack", "elements must be single numbers, with lanes 1: got " + got);
+  fail_invalid("from_dlpack", "unsupported dtype: " + got);
+}
+
+// Refuses what cannot be read: these structures come from other libraries, and a field that they left out is
+// a null pointer or any number.
+Shape checked_shape(const DLTensor& t, DType dtype) {
+  constexpr const char* kTag = "from_dlpack";
+  if (t.ndim < 0) fail_invalid(kTag, "ndim must not be negative: got " + std::to_string(t.ndim));
+  if (t.ndim > 0 && !t.shape)
+    fail_invalid(kTag, "shape must not be null: the tensor has " + std::to_string(t.ndim) +
+                           " axes; only scalars (ndim 0) have no sizes");
+  const Shape shape = t.ndim == 0 ? Shape() : Shape(std::span<const int64_t>(t.shape, size_t(t.ndim)));
+  for (const int64_t size : shape)
+    if (size < 0) fail_invalid(kTag, "sizes must not be negative: got shape " + shape.to_string());
+  int64_t count = 0;
+  int64_t bytes = 0;
+  if (!shape.checked_num_elements(&count) || __builtin_mul_overflow(count, int64_t(size_of(dtype)), &bytes))
+    fail_invalid(kTag, "the size in bytes overflows int64: got shape " + shape.to_string());
+  if (count > 0 && !t.data)
+    fail_invalid(kTag, "data must not be null: shape " + shape.to_string() + " has " + std::to_string(count) +
+                           " elements");
+  return shape;
 }
 
 bool is_dense(const DLTensor& t) {
@@ -67,9 +90,9 @@ Tensor from_dlpack(DLManagedTensor* managed) {
     fail_invalid("from_dlpack",
                  "the memory must be the CPU's: got device type " + std::to_string(t.device.device_type));
   const DType dtype = dtype_from(t.dtype);
-  const Shape shape(std::span<const int64_t>(t.shape, size_t(t.ndim)));
-  char* data = static_cast<char*>(t.data) + t.byte_offset;
+  const Shape shape = checked_shape(t, dtype);
   const int64_t count = shape.num_elements();
+  char* data = count > 0 ? static_cast<char*>(t.data) + t.byte_offset : nullptr;
   const bool aligned = reinterpret_cast<uintptr_t>(data) % size_of(dtype) == 0;
   const auto release = [managed](void*) {
     if (managed->deleter) managed->deleter(managed);
