@@ -2,8 +2,9 @@
 
 #include <charconv>
 #include <cmath>
-#include <cstdio>
 #include <cstdlib>
+
+#include "rewind/base/number_text.h"
 
 namespace rw {
 namespace {
@@ -14,12 +15,25 @@ struct Decimal {
   int exponent = 0;
 };
 
+// That of a text with an 'e'.
+int exponent_of(std::string_view text) {
+  int32_t exponent = 0;
+  parse_number(text.substr(text.find('e') + 1), &exponent);
+  return exponent;
+}
+
+double number_in(std::string_view text) {
+  double number = 0;
+  read_number(text, &number);
+  return number;
+}
+
 Decimal parse_scientific(std::string_view text) {
   Decimal d;
   size_t i = 0;
   for (; i < text.size() && text[i] != 'e'; ++i)
     if (text[i] != '.') d.digits += text[i];
-  if (i < text.size()) d.exponent = std::atoi(std::string(text.substr(i + 1)).c_str());
+  if (i < text.size()) d.exponent = exponent_of(text);
   while (d.digits.size() > 1 && d.digits.back() == '0') d.digits.pop_back();
   if (d.digits == "0") d.exponent = 0;
   return d;
@@ -29,13 +43,13 @@ Decimal parse_scientific(std::string_view text) {
 // the numbers lie wider apart than below, so that rounding up may read back where rounding to the nearest
 // does not.
 Decimal shortest_half(double x) {
-  char text[40];
-  const auto reads_back = [&] { return float(Half(float(std::strtod(text, nullptr)))) == float(x); };
+  std::string text;
+  const auto reads_back = [&] { return float(Half(float(number_in(text)))) == float(x); };
   for (int n = 0; n < 5; ++n) {
-    snprintf(text, sizeof text, "%.*e", n, x);
+    text = exponential_text(x, n);
     if (reads_back()) break;
     const Decimal near = parse_scientific(text);
-    snprintf(text, sizeof text, "%.*e", n, std::strtod(text, nullptr) + std::pow(10.0, near.exponent - n));
+    text = exponential_text(number_in(text) + std::pow(10.0, near.exponent - n), n);
     if (reads_back()) break;
   }
   return parse_scientific(text);
@@ -55,9 +69,7 @@ void trim_zeros(std::string* text) {
 }
 
 std::string exponent_text(int exponent) {
-  char text[16];
-  snprintf(text, sizeof text, "e%c%02d", exponent < 0 ? '-' : '+', std::abs(exponent));
-  return text;
+  return (exponent < 0 ? "e-" : "e+") + natural_text(uint64_t(std::abs(exponent)), 10, 2);
 }
 
 }  // namespace
@@ -67,8 +79,7 @@ std::string positional_text(double x, DType dtype, int precision) {
   const Decimal d = shortest(x, dtype);
   const int behind = int(d.digits.size()) - 1 - d.exponent;  // digits behind the point
   if (precision >= 0 && behind > precision) {
-    std::string text(size_t(400 + precision), '\0');
-    text.resize(size_t(snprintf(text.data(), text.size(), "%.*f", precision, x)));
+    std::string text = fixed_text(x, precision);
     if (precision == 0) return text + ".";
     trim_zeros(&text);
     return text;
@@ -82,20 +93,14 @@ std::string positional_text(double x, DType dtype, int precision) {
 std::string scientific_text(double x, DType dtype, int precision) {
   x = std::fabs(x);
   Decimal d = shortest(x, dtype);
-  if (precision >= 0 && int(d.digits.size()) - 1 > precision) {
-    char text[64];
-    const int length = snprintf(text, sizeof text, "%.*e", precision, x);
-    d = parse_scientific({text, size_t(length)});
-  }
+  if (precision >= 0 && int(d.digits.size()) - 1 > precision)
+    d = parse_scientific(exponential_text(x, precision));
   return d.digits.substr(0, 1) + "." + d.digits.substr(1) + exponent_text(d.exponent);
 }
 
 std::string exact_scientific_text(double x, int digits) {
-  char text[400];
-  snprintf(text, sizeof text, "%.*e", digits, std::fabs(x));
-  std::string mantissa(text, std::string_view(text).find('e'));
-  if (digits == 0) mantissa += ".";
-  return mantissa + exponent_text(std::atoi(text + std::string_view(text).find('e') + 1));
+  const std::string text = exponential_text(std::fabs(x), digits);
+  return text.substr(0, text.find('e')) + (digits == 0 ? "." : "") + exponent_text(exponent_of(text));
 }
 
 std::string scalar_text(double x, DType dtype) {
@@ -103,11 +108,7 @@ std::string scalar_text(double x, DType dtype) {
   if (std::isinf(x)) return x < 0 ? "-inf" : "inf";
   const std::string sign = std::signbit(x) ? "-" : "";
   const double size = std::fabs(x);
-  if (dtype == DType::kBfloat16) {
-    char text[32];
-    snprintf(text, sizeof text, "%g", x);
-    return text;
-  }
+  if (dtype == DType::kBfloat16) return general_text(x);
   const double upper = dtype == DType::kFloat64 ? 1e16 : dtype == DType::kFloat32 ? 1e6 : 1e3;
   if (size == 0 || (size >= 1e-4 && size < upper)) {
     const std::string text = positional_text(x, dtype, -1);
@@ -116,6 +117,15 @@ std::string scalar_text(double x, DType dtype) {
   std::string text = scientific_text(x, dtype, -1);
   if (const size_t dot = text.find(".e"); dot != std::string::npos) text.erase(dot, 1);
   return sign + text;
+}
+
+std::string complex_scalar_text(double real, double imaginary, DType part) {
+  const auto text = [&](double x) {
+    std::string s = scalar_text(x, part);
+    if (s.ends_with(".0")) s.resize(s.size() - 2);
+    return s;
+  };
+  return complex_text(text(real), text(imaginary));
 }
 
 std::string bytes_text(const std::string& bytes) {
@@ -135,9 +145,7 @@ std::string bytes_text(const std::string& bytes) {
     } else if (c == '\r') {
       text += "\\r";
     } else if (u < 0x20 || u >= 0x7f) {
-      char hex[8];
-      snprintf(hex, sizeof hex, "\\x%02x", u);
-      text += hex;
+      text += "\\x" + natural_text(u, 16, 2);
     } else {
       text += c;
     }

@@ -19,6 +19,8 @@ std::string exact_scientific_text(double x, int digits);
 
 // One number on its own, as str() writes a numpy scalar of this type: "0.1", "1.0", "1e-05", "-inf", "nan".
 std::string scalar_text(double x, DType dtype);
+// str() of a complex scalar whose parts have this type: "(1+2.5j)", "1j".
+std::string complex_scalar_text(double real, double imaginary, DType part);
 
 // As repr() writes bytes: b'...' with escapes.
 std::string bytes_text(const std::string& bytes);

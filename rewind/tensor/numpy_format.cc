@@ -31,8 +31,13 @@ void visible(const View& a, int axis, int64_t at, bool summarised, std::vector<i
   }
 }
 
-double number_at(const View& a, int64_t i) {
+// A complex array is two arrays of floating-point numbers.
+enum class Part { kReal, kImaginary };
+
+double number_at(const View& a, int64_t i, Part part = Part::kReal) {
   switch (a.dtype) {
+    case DType::kComplex64: return double(a.as<float>()[2 * i + int64_t(part)]);
+    case DType::kComplex128: return a.as<double>()[2 * i + int64_t(part)];
     case DType::kFloat64: return a.as<double>()[i];
     case DType::kFloat32: return double(a.as<float>()[i]);
     case DType::kFloat16: return double(float(a.as<Half>()[i]));
@@ -54,17 +59,24 @@ bool needs_exponent(DType dtype, double largest, double smallest) {
   return largest >= high || smallest < low || ratio > 1000;
 }
 
+DType part_type(DType dtype) {
+  if (dtype == DType::kComplex64) return DType::kFloat32;
+  return dtype == DType::kComplex128 ? DType::kFloat64 : dtype;
+}
+
 // Columns of one floating-point array: how many characters stand on each side of the point.
 struct FloatColumns {
   DType dtype;
+  bool plus;  // a sign in front of every number
   bool exponent = false;
   int left = 0, right = 0, digits = 0, exponent_digits = 0;
 
-  FloatColumns(const View& a, const std::vector<int64_t>& shown) : dtype(a.dtype) {
+  FloatColumns(const View& a, const std::vector<int64_t>& shown, Part part = Part::kReal)
+      : dtype(part_type(a.dtype)), plus(part == Part::kImaginary) {
     double largest = 0, smallest = INFINITY;
     bool any_finite = false, any_other = false, negative_infinity = false;
     for (const int64_t i : shown) {
-      const double x = number_at(a, i);
+      const double x = number_at(a, i, part);
       if (!std::isfinite(x)) {
         any_other = true;
         negative_infinity |= std::isinf(x) && x < 0;
@@ -77,16 +89,16 @@ struct FloatColumns {
     }
     exponent = largest > 0 && needs_exponent(dtype, largest, smallest);
     for (const int64_t i : shown)
-      if (const double x = number_at(a, i); std::isfinite(x)) measure(x);
+      if (const double x = number_at(a, i, part); std::isfinite(x)) measure(x);
     if (any_finite && exponent) right = exponent_digits + 2 + digits;
-    if (any_other) left = std::max({left, 3 - (right + 1), 3 + negative_infinity - (right + 1)});
+    if (any_other) left = std::max({left, 3 - (right + 1), 3 + (plus || negative_infinity) - (right + 1)});
   }
 
   void measure(double x) {
     const std::string text =
         exponent ? scientific_text(x, dtype, kPrecision) : positional_text(x, dtype, kPrecision);
     const int point = int(text.find('.'));
-    left = std::max(left, point + (std::signbit(x) ? 1 : 0));
+    left = std::max(left, point + (plus || std::signbit(x) ? 1 : 0));
     if (exponent) {
       const int e = int(text.find('e'));
       digits = std::max(digits, e - point - 1);
@@ -100,6 +112,7 @@ struct FloatColumns {
     std::string text;
     if (!std::isfinite(x)) {
       text = std::isnan(x) ? "nan" : x < 0 ? "-inf" : "inf";
+      if (plus && text[0] != '-') text.insert(0, "+");
       return std::string(size_t(std::max(0, left + right + 1 - int(text.size()))), ' ') + text;
     }
     if (exponent) {
@@ -110,7 +123,7 @@ struct FloatColumns {
       text = positional_text(x, dtype, kPrecision);
       text.append(size_t(right) - (text.size() - text.find('.') - 1), ' ');
     }
-    if (std::signbit(x)) text.insert(0, "-");
+    if (plus || std::signbit(x)) text.insert(0, std::signbit(x) ? "-" : "+");
     const int point = int(text.find('.'));
     return std::string(size_t(std::max(0, left - point)), ' ') + text;
   }
@@ -128,6 +141,14 @@ Word word_of(const View& a, bool summarised) {
   if (a.dtype == DType::kBfloat16) return [&a](int64_t i) { return scalar_text(number_at(a, i), a.dtype); };
   if (is_floating(a.dtype)) {
     return [&a, columns = FloatColumns(a, shown)](int64_t i) { return columns.word(number_at(a, i)); };
+  }
+  if (contains(kComplexTypes, a.dtype)) {
+    return
+        [&a, real = FloatColumns(a, shown), imaginary = FloatColumns(a, shown, Part::kImaginary)](int64_t i) {
+          std::string text = imaginary.word(number_at(a, i, Part::kImaginary));
+          text.insert(text.find_last_not_of(' ') + 1, "j");
+          return real.word(number_at(a, i)) + text;
+        };
   }
   if (is_integer(a.dtype)) {
     size_t width = 0;
@@ -208,7 +229,8 @@ std::string array_text(const View& a, const std::string& separator, size_t prefi
 }
 
 bool has_own_text(DType dtype) {
-  return dtype == DType::kInt64 || dtype == DType::kFloat64 || dtype == DType::kBool;
+  return dtype == DType::kInt64 || dtype == DType::kFloat64 || dtype == DType::kBool ||
+         dtype == DType::kComplex128;
 }
 
 }  // namespace
@@ -216,6 +238,9 @@ bool has_own_text(DType dtype) {
 std::string numpy_str(const View& array) {
   if (array.rank() > 0) return array_text(array, " ", 0, kLineWidth);
   if (is_floating(array.dtype)) return scalar_text(number_at(array, 0), array.dtype);
+  if (contains(kComplexTypes, array.dtype))
+    return complex_scalar_text(number_at(array, 0), number_at(array, 0, Part::kImaginary),
+                               part_type(array.dtype));
   if (array.dtype == DType::kBool) return *array.as<bool>() ? "True" : "False";
   return word_of(array, false)(0);
 }

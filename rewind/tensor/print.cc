@@ -28,6 +28,8 @@ std::string python_repr(const View& v) {
     case DType::kFloat32: return scalar_text(double(*v.as<float>()), DType::kFloat64);
     case DType::kFloat16: return scalar_text(double(float(*v.as<Half>())), DType::kFloat64);
     case DType::kBfloat16: return scalar_text(double(float(*v.as<Bfloat16>())), DType::kFloat64);
+    case DType::kComplex64:
+      return complex_scalar_text(double(v.as<float>()[0]), double(v.as<float>()[1]), DType::kFloat64);
     default: return numpy_str(v);
   }
 }

@@ -1,19 +1,19 @@
 // Kernels of the string ops.
 #include <algorithm>
-#include <cctype>
-#include <cerrno>
-#include <cstdlib>
-
 #include <cmath>
+#include <complex>
+#include <string_view>
 
+#include "rewind/base/ascii.h"
 #include "rewind/base/dispatch.h"
+#include "rewind/base/number_text.h"
 #include "rewind/kernel/cpu/value_text.h"
 #include "rewind/kernel/kernel.h"
 
 namespace rw {
 namespace {
 
-// A printf format built from the attributes of AsString.
+// The attributes of AsString: TensorFlow makes a printf format of them, with `fill` for its flag.
 struct NumberFormat {
   int precision, width;
   bool scientific, shortest;
@@ -27,60 +27,90 @@ struct NumberFormat {
         fill(ctx.attr<std::string>("fill")) {
     const DType dtype = ctx.in(0).dtype;
     const std::string name(name_of(dtype));
+    const bool has_fraction = contains(kFloatTypes | kComplexTypes | set_of(DType::kString), dtype);
     if (scientific && shortest) ctx.fail("scientific and shortest exclude each other");
     if (fill.size() > 1) ctx.fail("fill must be one character at most: got '" + fill + "'");
-    if (!is_floating(dtype) && precision > -1)
+    if (!has_fraction && precision > -1)
       ctx.fail("precision is for floating-point numbers: the input is " + name);
-    if (!is_floating(dtype) && (scientific || shortest))
+    if (!has_fraction && (scientific || shortest))
       ctx.fail("scientific and shortest are for floating-point numbers: the input is " + name);
-    if (fill.size() == 1 && std::string("+- 0").find(fill[0]) == std::string::npos)
-      ctx.fail("fill must be one of '+', '-', '0' and ' ': got '" + fill + "'");
+    if (fill.size() == 1 && std::string("+- 0#").find(fill[0]) == std::string::npos)
+      ctx.fail("fill must be one of '+', '-', '0', '#' and ' ': got '" + fill + "'");
     if (width > 4096 || precision > 4096) ctx.fail("width and precision must be at most 4096");
   }
-  std::string pattern(const char* conversion) const {
-    std::string p = "%" + fill;
-    if (width > -1) p += std::to_string(width);
-    if (precision > -1) p += "." + std::to_string(precision);
-    return p + conversion;
+
+  // `zeros`: whether they may fill, behind the sign; infinities, NaNs and strings take spaces.
+  std::string padded(std::string text, bool zeros) const {
+    if (width < 0 || text.size() >= size_t(width)) return text;
+    const size_t missing = size_t(width) - text.size();
+    if (fill == "-") return text.append(missing, ' ');
+    if (fill != "0" || !zeros) return text.insert(0, missing, ' ');
+    const bool sign = text[0] == '-' || text[0] == '+' || text[0] == ' ';
+    return text.insert(size_t(sign), missing, '0');
+  }
+  std::string with_sign(const std::string& text) const {
+    return (fill == "+" || fill == " ") && text[0] != '-' ? fill + text : text;
+  }
+
+  std::string number(double x) const {
+    if (!std::isfinite(x))  // the sign of a NaN is that of the instruction that made it, not of the result
+      return padded(with_sign(std::isnan(x) ? "nan" : x < 0 ? "-inf" : "inf"), false);
+    const int digits = precision > -1 ? precision : 6;
+    std::string text = scientific ? exponential_text(x, digits)
+                       : shortest ? general_text(x, digits)
+                                  : fixed_text(x, digits);
+    if (fill == "#") keep_point(&text, shortest ? std::max(digits, 1) : 0);
+    return padded(with_sign(text), true);
+  }
+  template <class T>
+    requires std::is_integral_v<T>
+  std::string number(T x) const {
+    const std::string text = std::to_string(x);
+    return padded(std::is_signed_v<T> ? with_sign(text) : text, true);
+  }
+  // C's printf ends at a zero byte.
+  std::string string(const std::string& s) const {
+    if (width <= 0) return s;
+    const std::string text(s.c_str());
+    return padded(precision > -1 ? text.substr(0, size_t(precision)) : text, false);
+  }
+
+ private:
+  // printf's flag #: a point in every number, and all of `significant` digits behind "%g".
+  static void keep_point(std::string* text, int significant) {
+    const size_t end = std::min(text->find('e'), text->size());
+    std::string mantissa = text->substr(0, end);
+    if (mantissa.find('.') == std::string::npos) mantissa += '.';
+    int digits = 0;
+    for (const char c : mantissa) digits += ascii::is_digit(c) && (digits > 0 || c != '0');
+    if (digits == 0) digits = 1;  // of zero, the first counts
+    if (digits < significant) mantissa.append(size_t(significant - digits), '0');
+    *text = mantissa + text->substr(end);
   }
 };
-
-template <class... A>
-std::string formatted(const std::string& pattern, A... args) {
-  char text[4200];
-  const int n = snprintf(text, sizeof text, pattern.c_str(), args...);
-  if (n < int(sizeof text)) return text;
-  std::string longer(size_t(n), '\0');
-  snprintf(longer.data(), longer.size() + 1, pattern.c_str(), args...);
-  return longer;
-}
-
-// The sign of a NaN is not part of a result: it depends on the instruction that made it.
-double without_nan_sign(double x) { return x != x ? std::copysign(x, 1.0) : x; }
 
 void as_string(KernelContext& ctx) {
   const View& in = ctx.in(0);
   const NumberFormat format(ctx);
   auto* out = ctx.out(0).as<std::string>();
-  const bool ok = dispatch < kRealTypes |
-                  set_of(DType::kBool, DType::kString) > (in.dtype, [&]<class T>() {
-                    const T* x = in.as<T>();
-                    std::string pattern;
-                    if constexpr (is_float_element<T>)
-                      pattern = format.pattern(format.scientific ? "e" : format.shortest ? "g" : "f");
-                    else if constexpr (std::is_same_v<T, std::string>) pattern = format.pattern("s");
-                    else pattern = format.pattern(std::is_signed_v<T> ? "lld" : "llu");
-                    for (int64_t i = 0; i < in.size; ++i) {
-                      if constexpr (std::is_same_v<T, bool>) out[i] = x[i] ? "true" : "false";
-                      else if constexpr (std::is_same_v<T, std::string>)
-                        out[i] = format.width > -1 ? formatted(pattern, x[i].c_str()) : x[i];
-                      else if constexpr (is_float_element<T>)
-                        out[i] = formatted(pattern, without_nan_sign(double(static_cast<Compute<T>>(x[i]))));
-                      else if constexpr (std::is_signed_v<T>)
-                        out[i] = formatted(pattern, static_cast<long long>(x[i]));
-                      else out[i] = formatted(pattern, static_cast<unsigned long long>(x[i]));
-                    }
-                  });
+  const auto complex = [&]<class T>(const std::complex<T>* x) {
+    for (int64_t i = 0; i < in.size; ++i)
+      out[i] = "(" + format.number(double(x[i].real())) + "," + format.number(double(x[i].imag())) + ")";
+  };
+  if (in.dtype == DType::kComplex64) return complex(in.as<std::complex<float>>());
+  if (in.dtype == DType::kComplex128) return complex(in.as<std::complex<double>>());
+  const bool ok = dispatch < kRealTypes | set_of(DType::kBool, DType::kString) > (in.dtype, [&]<class T>() {
+                                            const T* x = in.as<T>();
+                                            for (int64_t i = 0; i < in.size; ++i) {
+                                              if constexpr (std::is_same_v<T, bool>)
+                                                out[i] = x[i] ? "true" : "false";
+                                              else if constexpr (std::is_same_v<T, std::string>)
+                                                out[i] = format.string(x[i]);
+                                              else if constexpr (is_float_element<T>)
+                                                out[i] = format.number(double(static_cast<Compute<T>>(x[i])));
+                                              else out[i] = format.number(x[i]);
+                                            }
+                                          });
   if (!ok) ctx.fail_dtype(in.dtype);
 }
 
@@ -129,14 +159,13 @@ void length(KernelContext& ctx) {
   }
 }
 
-template <int (*kChange)(int)>
+template <char (*kChange)(char)>
 void change_case(KernelContext& ctx) {
   if (const std::string e = ctx.attr<std::string>("encoding"); !e.empty() && e != "utf-8")
     ctx.fail("encoding must be '' or 'utf-8': got '" + e + "'");
   for (int64_t i = 0; i < ctx.in(0).size; ++i) {
     std::string s = ctx.in(0).as<std::string>()[i];
-    for (char& c : s)
-      if (static_cast<unsigned char>(c) < 128) c = char(kChange(c));
+    for (char& c : s) c = kChange(c);
     ctx.out(0).as<std::string>()[i] = std::move(s);
   }
 }
@@ -150,27 +179,10 @@ void strip(KernelContext& ctx) {
   }
 }
 
-template <class T>
-bool parse(const std::string& s, T* value) {
-  const char* begin = s.c_str();
-  while (std::isspace(static_cast<unsigned char>(*begin))) ++begin;
-  if (*begin == '\0') return false;
-  char* end = nullptr;
-  errno = 0;
-  if constexpr (std::is_same_v<T, float>) *value = std::strtof(begin, &end);
-  else if constexpr (std::is_same_v<T, double>) *value = std::strtod(begin, &end);
-  else if constexpr (std::is_signed_v<T>) {
-    const long long v = std::strtoll(begin, &end, 10);
-    *value = T(v);
-    if (errno == ERANGE || (long long)(*value) != v) return false;
-  } else {
-    if (*begin == '-') return false;
-    const unsigned long long v = std::strtoull(begin, &end, 10);
-    *value = T(v);
-    if (errno == ERANGE || (unsigned long long)(*value) != v) return false;
-  }
-  while (std::isspace(static_cast<unsigned char>(*end))) ++end;
-  return *end == '\0';
+std::string_view stripped(std::string_view s) {
+  while (!s.empty() && ascii::is_space(s.front())) s.remove_prefix(1);
+  while (!s.empty() && ascii::is_space(s.back())) s.remove_suffix(1);
+  return s;
 }
 
 void to_number(KernelContext& ctx) {
@@ -179,7 +191,8 @@ void to_number(KernelContext& ctx) {
                   DType::kUint64)>(out.dtype, [&]<class T>() {
     for (int64_t i = 0; i < out.size; ++i) {
       const std::string& s = ctx.in(0).as<std::string>()[i];
-      if (!parse(s, &out.as<T>()[i])) ctx.fail("'" + s + "' is not a " + std::string(name_of(out.dtype)));
+      if (!parse_number(stripped(s), &out.as<T>()[i]))
+        ctx.fail("'" + s + "' is not a " + std::string(name_of(out.dtype)));
     }
   });
 }
@@ -191,8 +204,8 @@ void register_string_cpu_kernels() {
   register_kernel("StringJoin", DeviceType::kCpu, join);
   register_kernel("StringFormat", DeviceType::kCpu, format);
   register_kernel("StringLength", DeviceType::kCpu, length);
-  register_kernel("StringLower", DeviceType::kCpu, change_case<std::tolower>);
-  register_kernel("StringUpper", DeviceType::kCpu, change_case<std::toupper>);
+  register_kernel("StringLower", DeviceType::kCpu, change_case<ascii::to_lower>);
+  register_kernel("StringUpper", DeviceType::kCpu, change_case<ascii::to_upper>);
   register_kernel("StringStrip", DeviceType::kCpu, strip);
   register_kernel("StringToNumber", DeviceType::kCpu, to_number);
 }

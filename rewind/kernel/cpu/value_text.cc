@@ -1,28 +1,20 @@
 #include "rewind/kernel/cpu/value_text.h"
 
-#include <cstdlib>
+#include <complex>
 
 #include "rewind/base/dispatch.h"
 #include "rewind/base/intrusive.h"
+#include "rewind/base/number_text.h"
 #include "rewind/format/text_lexer.h"
 #include "rewind/op/object.h"
 
 namespace rw {
 namespace {
 
-// Six significant digits if they read back as the same float, nine otherwise; fifteen and seventeen for
-// doubles.
-std::string text_of(float v) {
-  char text[40];
-  snprintf(text, sizeof text, "%.6g", double(v));
-  if (std::strtof(text, nullptr) != v && v == v) snprintf(text, sizeof text, "%.9g", double(v));
-  return v != v ? "nan" : text;
-}
-std::string text_of(double v) {
-  char text[40];
-  snprintf(text, sizeof text, "%.15g", v);
-  if (std::strtod(text, nullptr) != v && v == v) snprintf(text, sizeof text, "%.17g", v);
-  return v != v ? "nan" : text;
+template <class T>
+std::string complex_element(const View& view, int64_t i) {
+  const auto& v = view.as<std::complex<T>>()[i];
+  return complex_text(round_trip_text(v.real()), round_trip_text(v.imag()));
 }
 
 void append_axis(const View& view, int axis, int64_t offset, int64_t stride, int64_t summarize,
@@ -55,6 +47,8 @@ void append_axis(const View& view, int axis, int64_t offset, int64_t stride, int
 }  // namespace
 
 std::string element_text(const View& view, int64_t i, bool quote) {
+  if (view.dtype == DType::kComplex64) return complex_element<float>(view, i);
+  if (view.dtype == DType::kComplex128) return complex_element<double>(view, i);
   std::string text;
   const bool known =
       dispatch < kRealTypes | set_of(DType::kBool, DType::kString) > (view.dtype, [&]<class T>() {
@@ -62,10 +56,11 @@ std::string element_text(const View& view, int64_t i, bool quote) {
                                 if constexpr (std::is_same_v<T, std::string>)
                                   text = quote ? format::string_text(v, false) : v;
                                 else if constexpr (std::is_floating_point_v<Compute<T>>)
-                                  text = text_of(static_cast<Compute<T>>(v));
+                                  text = round_trip_text(static_cast<Compute<T>>(v));
                                 else if constexpr (std::is_same_v<T, bool>) text = v ? "1" : "0";
                                 else text = std::to_string(v);
                               });
+  if (!known && !is_host_only(view.dtype)) return "?";
   if (!known) {
     const Object* object = view.as<Ref<Object>>()[i].get();
     text = object ? object->describe() : "<empty>";

@@ -7,7 +7,8 @@
 
 namespace rw {
 
-// One element: 1, 0.333333343, "text" (quoted strings when `quote`).
+// One element: 1, 0.333333343, (1+2j), "text" (quoted strings when `quote`). TensorFlow writes ? for complex
+// numbers.
 std::string element_text(const View& view, int64_t i, bool quote);
 // The whole tensor: [[1 2 3] ...]; each axis shows `summarize` elements at both ends, all when it is
 // negative.
