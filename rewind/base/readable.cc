@@ -1,6 +1,6 @@
 #include "rewind/base/readable.h"
 
-#include <cstdio>
+#include "rewind/base/number_text.h"
 
 namespace rw {
 
@@ -9,9 +9,7 @@ std::string readable_bytes(int64_t bytes, int digits) {
   auto value = double(bytes);
   int u = 0;
   for (; value >= 1024 && u < 6; ++u) value /= 1024;
-  char text[48];
-  snprintf(text, sizeof text, "%.*f %s", u ? digits : 0, value, kUnits[u]);
-  return text;
+  return fixed_text(value, u ? digits : 0) + " " + kUnits[u];
 }
 
 }  // namespace rw

@@ -15,8 +15,9 @@
 #include <map>
 #include <mutex>
 #include <optional>
-#include <sstream>
 #include <vector>
+
+#include "rewind/base/number_text.h"
 
 extern char** environ;
 
@@ -103,23 +104,26 @@ std::string output_of(const std::vector<std::string>& command) {
   return text;
 }
 
-std::string hex(uintptr_t address) {
-  char text[32];
-  snprintf(text, sizeof(text), "0x%llx", static_cast<unsigned long long>(address));
-  return text;
-}
+std::string hex(uintptr_t address) { return "0x" + natural_text(address, 16); }
 
 // Both tools print, for each address: the address, then a function and "file:line" for every frame there.
 std::vector<InlinedFrames> read_frames(const std::string& text) {
   std::vector<InlinedFrames> all;
-  std::istringstream lines(text);
-  for (std::string line; std::getline(lines, line);) {
+  size_t at = 0;
+  const auto next_line = [&](std::string* line) {
+    if (at >= text.size()) return false;
+    const size_t end = std::min(text.find('\n', at), text.size());
+    *line = text.substr(at, end - at);
+    at = end + 1;
+    return true;
+  };
+  for (std::string line; next_line(&line);) {
     if (line.starts_with("0x")) {
       all.emplace_back();
       continue;
     }
     Frame frame{line, {}};
-    if (all.empty() || !std::getline(lines, frame.file)) break;
+    if (all.empty() || !next_line(&frame.file)) break;
     if (const size_t note = frame.file.find(" (discriminator"); note != std::string::npos)
       frame.file.resize(note);
     if (frame.file.starts_with("??") || frame.file.ends_with(":?") || frame.file.ends_with(":0"))

@@ -10,6 +10,7 @@
 #include <malloc.h>
 #endif
 
+#include "rewind/base/number_text.h"
 #include "rewind/compiler/llvm/compile.h"
 #include "rewind/compiler/lower.h"
 #include "rewind/compiler/memory/budget.h"
@@ -72,7 +73,7 @@ class Dump {
     const std::string file = std::to_string(next_++) + "_" + stage;
     std::ofstream(folder_ / (file + ".txt")) << text;
     if (graph) std::ofstream(folder_ / (file + ".dot")) << to_dot(*graph);
-    std::ofstream(folder_ / "timings.txt", std::ios::app) << file << ": " << ms << " ms\n";
+    std::ofstream(folder_ / "timings.txt", std::ios::app) << file << ": " << general_text(ms) << " ms\n";
   }
   explicit operator bool() const { return !folder_.empty(); }
 

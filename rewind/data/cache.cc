@@ -10,6 +10,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "rewind/base/errno_text.h"
 #include "rewind/base/error.h"
 #include "rewind/data/nodes.h"
 #include "rewind/data/position.h"
@@ -90,7 +91,7 @@ constexpr char kMagic[] = "RWCACHE1";
 
 std::string read_whole(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
-  if (!file) fail_not_found("cache", path + " cannot be opened: " + std::strerror(errno));
+  if (!file) fail_not_found("cache", path + " cannot be opened: " + errno_text(errno));
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
@@ -190,7 +191,7 @@ class FileCursor final : public Cursor {
   }
   void write(std::string_view bytes) {
     out_.write(bytes.data(), std::streamsize(bytes.size()));
-    if (!out_) fail_precondition("cache", temporary_ + " cannot be written: " + std::strerror(errno));
+    if (!out_) fail_precondition("cache", temporary_ + " cannot be written: " + errno_text(errno));
   }
   void append(const Element& element) {
     PositionWriter to;
@@ -204,7 +205,7 @@ class FileCursor final : public Cursor {
     to.number(int64_t(at_));
     write(to.take());
     out_.close();
-    if (!out_) fail_precondition("cache", temporary_ + " cannot be written: " + std::strerror(errno));
+    if (!out_) fail_precondition("cache", temporary_ + " cannot be written: " + errno_text(errno));
     std::filesystem::rename(temporary_, path_);
     input_.reset();
     ended_ = true;

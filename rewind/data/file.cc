@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "rewind/base/errno_text.h"
 #include "rewind/base/error.h"
 
 namespace rw::data {
@@ -14,11 +15,11 @@ File::File(std::string path, const char* tag, const std::string& hint)
     : path_(std::move(path)), tag_(tag), file_(nullptr, gzclose), buffer_(new unsigned char[kBuffer]) {
   struct stat info;
   std::string why;
-  if (stat(path_.c_str(), &info) != 0) why = std::strerror(errno);
+  if (stat(path_.c_str(), &info) != 0) why = errno_text(errno);
   else if (S_ISDIR(info.st_mode)) why = "it is a folder";
   if (why.empty()) {
     file_.reset(gzopen(path_.c_str(), "rb"));
-    if (!file_) why = std::strerror(errno);
+    if (!file_) why = errno_text(errno);
   }
   if (!why.empty())
     fail_not_found(tag_, path_ + " cannot be opened: " + why + (hint.empty() ? "" : "; " + hint));

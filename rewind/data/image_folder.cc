@@ -3,7 +3,9 @@
 #include <map>
 #include <random>
 
+#include "rewind/base/ascii.h"
 #include "rewind/base/error.h"
+#include "rewind/base/number_text.h"
 #include "rewind/data/image.h"
 #include "rewind/tensor/ops/conv.h"
 #include "rewind/tensor/ops/creation.h"
@@ -17,8 +19,7 @@ namespace fs = std::filesystem;
 constexpr char kTag[] = "image_dataset_from_directory";
 
 bool is_image(const fs::path& path) {
-  std::string e = path.extension().string();
-  std::transform(e.begin(), e.end(), e.begin(), [](unsigned char c) { return char(std::tolower(c)); });
+  const std::string e = ascii::to_lower(path.extension().string());
   return e == ".png" || e == ".jpg" || e == ".jpeg";
 }
 
@@ -73,7 +74,7 @@ Found find_files(const std::string& directory, const std::vector<std::string>& w
 void cut(Found& found, double split, const std::string& subset) {
   if (split == 0 && subset.empty()) return;
   if (split <= 0 || split >= 1)
-    fail_invalid(kTag, "validation_split must be between 0 and 1: got " + std::to_string(split));
+    fail_invalid(kTag, "validation_split must be between 0 and 1: got " + number_text(split));
   if (subset != "training" && subset != "validation")
     fail_invalid(kTag, "subset must be training or validation: got '" + subset + "'");
   const auto held = int64_t(split * double(found.paths.size()));

@@ -1,8 +1,7 @@
 #include "rewind/data/text.h"
 
-#include <charconv>
-
 #include "rewind/base/error.h"
+#include "rewind/base/number_text.h"
 #include "rewind/data/file.h"
 #include "rewind/data/position.h"
 
@@ -170,13 +169,10 @@ class CsvNode final : public Node {
       fail_invalid("csv_dataset", where + ": the field is required and empty");
     }
     const auto number = [&]<class T>(T value) -> Tensor {
-      const char* begin = field.data();
-      const char* end = begin + field.size();
-      while (begin < end && *begin == ' ') ++begin;
-      while (end > begin && end[-1] == ' ') --end;
-      if (begin < end && *begin == '+') ++begin;
-      const auto [stop, error] = std::from_chars(begin, end, value);
-      if (error != std::errc() || stop != end || begin == end)
+      const size_t begin = field.find_first_not_of(' ');
+      const size_t end = field.find_last_not_of(' ') + 1;
+      if (begin == std::string::npos ||
+          !parse_number(std::string_view(field).substr(begin, end - begin), &value))
         fail_invalid("csv_dataset",
                      where + ": '" + field + "' is no " + std::string(name_of(column.dtype())));
       return tensor_from_bytes(&value, column.dtype(), {});

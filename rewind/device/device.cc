@@ -1,8 +1,8 @@
 #include "rewind/device/device.h"
 
 #include <algorithm>
-#include <cctype>
 
+#include "rewind/base/ascii.h"
 #include "rewind/base/error.h"
 
 namespace rw {
@@ -21,11 +21,9 @@ Device::Device(DeviceType type, int index)
 std::vector<Device*> list_devices() { return {&cpu_device()}; }
 
 Device& find_device(std::string_view name) {
-  std::string wanted(name);
-  if (const size_t at = wanted.rfind("device:"); at != std::string::npos) wanted = wanted.substr(at + 7);
+  std::string wanted = ascii::to_upper(std::string(name));
+  if (const size_t at = wanted.rfind("DEVICE:"); at != std::string::npos) wanted = wanted.substr(at + 7);
   if (!wanted.empty() && wanted[0] == '/') wanted = wanted.substr(1);
-  std::transform(wanted.begin(), wanted.end(), wanted.begin(),
-                 [](unsigned char c) { return std::toupper(c); });
   if (wanted.find(':') == std::string::npos) wanted += ":0";
   std::string known;
   for (Device* d : list_devices()) {

@@ -13,6 +13,7 @@
 #include <cstring>
 #include <string_view>
 
+#include "rewind/base/errno_text.h"
 #include "rewind/base/error.h"
 
 namespace rw::format {
@@ -137,7 +138,7 @@ AtomicFile::~AtomicFile() {
 void AtomicFile::fail(const std::string& what) {
   const int reason = errno;
   const std::string message =
-      std::string("[") + tag_ + "] " + path_ + ": " + what + ": " + std::strerror(reason);
+      std::string("[") + tag_ + "] " + path_ + ": " + what + ": " + errno_text(reason);
   if (reason == ENOENT) throw NotFoundError(message);
   if (reason == ENOSPC || reason == EDQUOT || reason == EFBIG) throw ResourceExhaustedError(message);
   throw FailedPreconditionError(message);

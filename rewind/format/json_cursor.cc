@@ -1,9 +1,9 @@
 #include "rewind/format/json_cursor.h"
 
-#include <cstdio>
 #include <unordered_set>
 
 #include "rewind/base/error.h"
+#include "rewind/base/number_text.h"
 #include "rewind/format/utf8.h"
 
 namespace rw::format {
@@ -20,9 +20,7 @@ std::string json_string(std::string_view text) {
       out += '\\';
       out += c;
     } else if (static_cast<unsigned char>(c) < 0x20) {
-      char buffer[8];
-      snprintf(buffer, sizeof buffer, "\\u%04x", unsigned(static_cast<unsigned char>(c)));
-      out += buffer;
+      out += "\\u" + natural_text(static_cast<unsigned char>(c), 16, 4);
     } else {
       out += c;
     }

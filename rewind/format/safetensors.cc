@@ -12,6 +12,7 @@
 #include <set>
 #include <tuple>
 
+#include "rewind/base/errno_text.h"
 #include "rewind/base/error.h"
 #include "rewind/format/atomic_file.h"
 #include "rewind/format/json_cursor.h"
@@ -130,7 +131,7 @@ SafetensorsFile::SafetensorsFile(std::string path, const char* tag) : path_(std:
   fd_ = open(path_.c_str(), O_RDONLY | O_CLOEXEC);
   struct stat info = {};
   std::string why;
-  if (fd_ < 0 || fstat(fd_, &info) != 0) why = std::strerror(errno);
+  if (fd_ < 0 || fstat(fd_, &info) != 0) why = errno_text(errno);
   else if (S_ISDIR(info.st_mode)) why = "it is a folder";
   else if (!S_ISREG(info.st_mode)) why = "it is no regular file";
   if (!why.empty()) {
@@ -158,7 +159,7 @@ void SafetensorsFile::read_at(void* to, uint64_t size, uint64_t offset) const {
   while (size > 0) {
     const ssize_t n = pread(fd_, out, std::min(size, kMost), off_t(offset));
     if (n < 0 && errno == EINTR) continue;
-    if (n < 0) fail(offset, std::string("reading failed: ") + std::strerror(errno));
+    if (n < 0) fail(offset, std::string("reading failed: ") + errno_text(errno));
     if (n == 0) fail(offset, "the file became shorter while it was read");
     out += n;
     offset += uint64_t(n);

@@ -1,13 +1,12 @@
 #include "rewind/format/text_lexer.h"
 
 #include <charconv>
-#include <cmath>
-#include <cstdio>
-#include <cstdlib>
 #include <limits>
 #include <vector>
 
+#include "rewind/base/ascii.h"
 #include "rewind/base/error.h"
+#include "rewind/base/number_text.h"
 #include "rewind/format/utf8.h"
 
 namespace rw::format {
@@ -39,13 +38,6 @@ bool parse_natural(std::string_view digits, uint64_t* value) {
   const char* const end = begin + digits.size();
   const auto [p, error] = std::from_chars(begin, end, *value, base);
   return error == std::errc() && p == end;
-}
-
-std::string lower(std::string_view word) {
-  std::string text(word);
-  for (char& c : text)
-    if (c >= 'A' && c <= 'Z') c = char(c - 'A' + 'a');
-  return text;
 }
 
 }  // namespace
@@ -171,10 +163,10 @@ uint64_t TextLexer::natural(uint64_t high) {
 
 namespace {
 
-// strtof and strtod want an end to the text, and take more spellings than protobuf does.
+// Other spellings that C has, such as hexadecimal ones, are not protobuf's.
 template <class T>
 bool parse_float(std::string_view word, T* value) {
-  std::string text = lower(word);
+  std::string text = ascii::to_lower(std::string(word));
   const bool negative = text[0] == '-';
   const std::string_view rest = std::string_view(text).substr(negative);
   if (rest == "inf" || rest == "infinity" || rest == "nan") {
@@ -184,10 +176,7 @@ bool parse_float(std::string_view word, T* value) {
   }
   if (text.size() > 1 && text.back() == 'f') text.pop_back();
   if (text.find_first_not_of("0123456789.e+-") != std::string::npos) return false;
-  char* end = nullptr;
-  if constexpr (sizeof(T) == 4) *value = std::strtof(text.c_str(), &end);
-  else *value = std::strtod(text.c_str(), &end);
-  return end == text.c_str() + text.size() && end != text.c_str();
+  return parse_number(text, value);
 }
 
 }  // namespace
@@ -226,23 +215,8 @@ void TextLexer::skip_value() {
   } while (!open.empty());
 }
 
-namespace {
-
-template <class T>
-std::string shorter_text(T value, int digits, int enough) {
-  if (std::isnan(value)) return "nan";
-  if (std::isinf(value)) return value < 0 ? "-inf" : "inf";
-  char text[40];
-  snprintf(text, sizeof text, "%.*g", digits, double(value));
-  T read = 0;
-  if (!parse_float(text, &read) || read != value) snprintf(text, sizeof text, "%.*g", enough, double(value));
-  return text;
-}
-
-}  // namespace
-
-std::string float_text(float value) { return shorter_text(value, 6, 9); }
-std::string float_text(double value) { return shorter_text(value, 15, 17); }
+std::string float_text(float value) { return round_trip_text(value); }
+std::string float_text(double value) { return round_trip_text(value); }
 
 std::string string_text(std::string_view value, bool is_text) {
   std::string out = "\"";
@@ -259,9 +233,7 @@ std::string string_text(std::string_view value, bool is_text) {
         if ((byte >= 0x20 && byte < 0x7f) || (is_text && byte >= 0x80)) {
           out += c;
         } else {
-          char octal[8];
-          snprintf(octal, sizeof octal, "\\%03o", unsigned(byte));
-          out += octal;
+          out += "\\" + natural_text(byte, 8, 3);
         }
       }
     }

@@ -7,6 +7,7 @@
 #include <cstdio>
 
 #include "rewind/base/error.h"
+#include "rewind/base/number_text.h"
 #include "rewind/base/thread_own.h"
 #include "rewind/tensor/check_outputs.h"
 #include "rewind/tensor/thread_state.h"
@@ -87,8 +88,8 @@ std::string describe_argument(std::span<const uint64_t> words) {
     case TraceKey::kValue: {
       if (detail & 512) return words[1] ? "true" : "false";
       if (!(detail & 256)) return std::to_string(int64_t(words[1]));
-      if ((detail & 255) == 4) return std::to_string(std::bit_cast<float>(uint32_t(words[1])));
-      return std::to_string(std::bit_cast<double>(words[1]));
+      if ((detail & 255) == 4) return number_text(std::bit_cast<float>(uint32_t(words[1])));
+      return number_text(std::bit_cast<double>(words[1]));
     }
     case TraceKey::kText: {
       std::string text(detail, 0);
@@ -324,11 +325,11 @@ void FunctionCore::warn_of_retracing(const TraceKey& key) {
     changed += (changed.empty() ? "argument " : ", argument ") + std::to_string(i) + " was " +
                describe_argument(a) + " and is now " + describe_argument(b);
   }
-  fprintf(stderr,
-          "rewind: function %s was traced %zu times, and each trace costs time: %s. Pass numbers as tensors, "
-          "give an "
-          "input_signature with unknown sizes, or set reduce_retracing.\n",
-          options_.name.c_str(), entries_.size(), changed.c_str());
+  const std::string text =
+      "rewind: function " + options_.name + " was traced " + std::to_string(entries_.size()) +
+      " times, and each trace costs time: " + changed +
+      ". Pass numbers as tensors, give an input_signature with unknown sizes, or set reduce_retracing.\n";
+  std::fputs(text.c_str(), stderr);
 }
 
 int FunctionCore::tracing_count() const {

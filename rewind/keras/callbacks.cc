@@ -6,6 +6,7 @@
 #include <fstream>
 
 #include "rewind/base/error.h"
+#include "rewind/base/number_text.h"
 #include "rewind/tensor/float_text.h"
 #include "rewind/tensor/ops/unary.h"
 
@@ -29,6 +30,7 @@ inline namespace callbacks {
 namespace {
 
 std::string python_text(double value) { return scalar_text(value, DType::kFloat64); }
+void say(const std::string& text) { std::fputs(text.c_str(), stdout); }
 
 const Optimizer& optimizer_of(const TrainingHost& host, const char* tag) {
   if (!host.optimizer()) fail_precondition(tag, "the model has no optimizer");
@@ -37,8 +39,10 @@ const Optimizer& optimizer_of(const TrainingHost& host, const char* tag) {
 double rate_of(const Optimizer& optimizer) { return cast(optimizer.learning_rate(), float64).item<double>(); }
 
 void warn_of_missing(const char* tag, const std::string& name, const Logs& logs) {
-  fprintf(stderr, "rewind: %s watches %s, which is not there; there are %s\n", tag, name.c_str(),
-          logs.names().c_str());
+  std::fputs(("rewind: " + std::string(tag) + " watches " + name + ", which is not there; there are " +
+              logs.names() + "\n")
+                 .c_str(),
+             stderr);
 }
 
 }  // namespace
@@ -128,10 +132,10 @@ void EarlyStopping::on_epoch_end(int64_t epoch, Logs& logs) {
 
 void EarlyStopping::on_train_end(Logs&) {
   if (stopped_epoch_ > 0 && o_.verbose > 0)
-    printf("Epoch %lld: early stopping\n", (long long)stopped_epoch_ + 1);
+    say("Epoch " + std::to_string(stopped_epoch_ + 1) + ": early stopping\n");
   if (!o_.restore_best_weights || best_weights_.empty()) return;
   if (o_.verbose > 0)
-    printf("Restoring model weights from the end of the best epoch: %lld.\n", (long long)best_epoch_ + 1);
+    say("Restoring model weights from the end of the best epoch: " + std::to_string(best_epoch_ + 1) + ".\n");
   host().set_weights(best_weights_);
 }
 
@@ -140,7 +144,7 @@ void EarlyStopping::on_train_end(Logs&) {
 ReduceLROnPlateau::ReduceLROnPlateau(const ReduceLROnPlateauOptions& o)
     : o_(o), monitor_(o.monitor, o.mode, o.min_delta) {
   if (!(o.factor < 1))
-    fail_invalid("ReduceLROnPlateau", "factor must be below 1: it is " + std::to_string(o.factor));
+    fail_invalid("ReduceLROnPlateau", "factor must be below 1: it is " + number_text(o.factor));
 }
 
 void ReduceLROnPlateau::on_train_begin(Logs&) {
@@ -172,8 +176,8 @@ bool ReduceLROnPlateau::reduce(int64_t epoch) {
   const double rate = std::max(old * o_.factor, o_.min_lr);
   optimizer.set_learning_rate(rate);
   if (o_.verbose > 0)
-    printf("\nEpoch %lld: ReduceLROnPlateau reducing learning rate to %s.\n", (long long)epoch + 1,
-           python_text(rate).c_str());
+    say("\nEpoch " + std::to_string(epoch + 1) + ": ReduceLROnPlateau reducing learning rate to " +
+        python_text(rate) + ".\n");
   return true;
 }
 
@@ -182,8 +186,8 @@ void LearningRateScheduler::on_epoch_begin(int64_t epoch, Logs&) {
   const double rate = schedule_(epoch, rate_of(optimizer));
   optimizer.set_learning_rate(rate);
   if (verbose_ > 0)
-    printf("\nEpoch %lld: LearningRateScheduler setting learning rate to %s.\n", (long long)epoch + 1,
-           python_text(rate).c_str());
+    say("\nEpoch " + std::to_string(epoch + 1) + ": LearningRateScheduler setting learning rate to " +
+        python_text(rate) + ".\n");
 }
 
 void LearningRateScheduler::on_epoch_end(int64_t, Logs& logs) {
@@ -224,7 +228,7 @@ void CSVLogger::on_epoch_end(int64_t epoch, Logs& logs) {
     }
     header_ = false;
   }
-  *file_ << epoch;
+  *file_ << std::to_string(epoch);
   for (const std::string& key : keys_) {
     const std::optional<double> value = logs.get(key);
     *file_ << o_.separator << (value ? python_text(*value) : "NA");
@@ -243,7 +247,7 @@ void TerminateOnNaN::on_train_batch_end(int64_t batch, Logs& logs) {
   if (raise_error_)
     fail_invalid("TerminateOnNaN",
                  "the loss of batch " + std::to_string(batch) + " is " + python_text(*loss));
-  printf("Batch %lld: Invalid loss, terminating training\n", (long long)batch);
+  say("Batch " + std::to_string(batch) + ": Invalid loss, terminating training\n");
   host().stop_training = true;
 }
 

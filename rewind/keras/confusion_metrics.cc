@@ -1,7 +1,9 @@
 // Metrics that are rates of true and false positives and negatives.
 #include <algorithm>
 
+#include "rewind/base/ascii.h"
 #include "rewind/base/error.h"
+#include "rewind/base/number_text.h"
 #include "rewind/keras/activations.h"
 #include "rewind/keras/arithmetic.h"
 #include "rewind/keras/confusion_counts.h"
@@ -20,7 +22,7 @@ using math::divide_no_nan;
 
 std::vector<double> thresholds_or(const std::vector<double>& given, double otherwise, const char* tag) {
   for (const double t : given)
-    if (!(t >= 0 && t <= 1)) fail_invalid(tag, "thresholds must lie in [0, 1]: one is " + std::to_string(t));
+    if (!(t >= 0 && t <= 1)) fail_invalid(tag, "thresholds must lie in [0, 1]: one is " + number_text(t));
   return given.empty() ? std::vector<double>{otherwise} : given;
 }
 
@@ -100,7 +102,7 @@ class AtRateState : public CountingState {
         wanted_(wanted),
         bounded_(bounded) {
     if (!(value >= 0 && value <= 1))
-      fail_invalid(class_name, "the rate must lie in [0, 1]: it is " + std::to_string(value));
+      fail_invalid(class_name, "the rate must lie in [0, 1]: it is " + number_text(value));
     counts_.true_positives = add_variable(shape(), "true_positives");
     counts_.false_positives = add_variable(shape(), "false_positives");
     counts_.true_negatives = add_variable(shape(), "true_negatives");
@@ -133,8 +135,7 @@ class AUCState : public CountingState {
  public:
   explicit AUCState(const AUCOptions& o)
       : CountingState(name_or_auto(o.name, "AUC"), o.dtype, Direction::kUp, counted(o)), o_(o) {
-    std::transform(o_.curve.begin(), o_.curve.end(), o_.curve.begin(),
-                   [](unsigned char c) { return char(toupper(c)); });
+    o_.curve = ascii::to_upper(o_.curve);
     if (o_.curve != "ROC" && o_.curve != "PR" && o_.curve != "PRGAIN")
       fail_invalid("AUC", "curve must be ROC, PR or PRGAIN: it is " + o.curve);
     if (o.summation_method != "interpolation" && o.summation_method != "minoring" &&

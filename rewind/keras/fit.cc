@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "rewind/base/error.h"
+#include "rewind/base/number_text.h"
 #include "rewind/keras/batch_source.h"
 #include "rewind/keras/interrupt.h"
 #include "rewind/keras/layer_state.h"
@@ -155,15 +156,15 @@ History Model::fit(const Arrays& x, const Arrays& y, const FitOptions& options) 
     validation = batches_of(held);
   } else if (options.validation_split > 0) {
     if (options.validation_split >= 1)
-      fail_invalid(
-          "fit", "validation_split must be between 0 and 1: got " + std::to_string(options.validation_split));
+      fail_invalid("fit",
+                   "validation_split must be between 0 and 1: got " + number_text(options.validation_split));
     ArrayBatches held = all;
     held.shuffle = false;
     held.batch_size = validation_batch;
     all.end = int64_t(std::floor(double(rows) * (1.0 - options.validation_split)));
     held.begin = all.end;
     if (all.end == 0 || held.begin == rows)
-      fail_invalid("fit", "validation_split=" + std::to_string(options.validation_split) + " of " +
+      fail_invalid("fit", "validation_split=" + number_text(options.validation_split) + " of " +
                               std::to_string(rows) + " examples leaves nothing on one side");
     validation = batches_of(held);
   }

@@ -5,6 +5,7 @@
 #include <random>
 
 #include "rewind/base/error.h"
+#include "rewind/base/number_text.h"
 #include "rewind/tensor/ops/binary.h"
 #include "rewind/tensor/ops/creation.h"
 #include "rewind/tensor/ops/linalg.h"
@@ -133,7 +134,7 @@ Tensor scaled(const VarianceScalingOptions& o, const Tensor& seed, const Shape& 
 }
 
 Initializer variance_scaling(const std::string& name, VarianceScalingOptions o) {
-  if (!(o.scale > 0)) fail_invalid(name, "scale must be positive: it is " + std::to_string(o.scale));
+  if (!(o.scale > 0)) fail_invalid(name, "scale must be positive: it is " + number_text(o.scale));
   if (o.mode != "fan_in" && o.mode != "fan_out" && o.mode != "fan_avg")
     fail_invalid(name, "mode must be fan_in, fan_out or fan_avg: it is " + o.mode);
   if (o.distribution == "normal") o.distribution = "truncated_normal";

@@ -2,16 +2,14 @@
 
 #include <cxxabi.h>
 
-#include <cctype>
 #include <cstdlib>
 #include <map>
 #include <mutex>
 
+#include "rewind/base/ascii.h"
+
 namespace rw::keras {
 namespace {
-
-bool upper(char c) { return std::isupper(static_cast<unsigned char>(c)) != 0; }
-bool lower(char c) { return std::islower(static_cast<unsigned char>(c)) != 0; }
 
 // Without template arguments and what it lies in.
 std::string last_name(std::string_view name) {
@@ -48,9 +46,10 @@ std::string class_name_in(std::string_view signature) {
 std::string to_snake_case(const std::string& class_name) {
   std::string out;
   for (size_t i = 0; i < class_name.size(); ++i) {
-    const bool small_behind = i + 1 < class_name.size() && lower(class_name[i + 1]);
-    if (i > 0 && upper(class_name[i]) && (small_behind || lower(class_name[i - 1]))) out += '_';
-    out += char(std::tolower(static_cast<unsigned char>(class_name[i])));
+    const bool small_behind = i + 1 < class_name.size() && ascii::is_lower(class_name[i + 1]);
+    if (i > 0 && ascii::is_upper(class_name[i]) && (small_behind || ascii::is_lower(class_name[i - 1])))
+      out += '_';
+    out += ascii::to_lower(class_name[i]);
   }
   return out;
 }

@@ -3,6 +3,7 @@
 #include <numbers>
 
 #include "rewind/base/error.h"
+#include "rewind/base/number_text.h"
 #include "rewind/tensor/ops/binary.h"
 #include "rewind/tensor/ops/creation.h"
 #include "rewind/tensor/ops/unary.h"
@@ -17,7 +18,7 @@ Tensor real(const Tensor& step) { return cast(step, float32); }
 Tensor real(double value) { return scalar_tensor(value, float32); }
 
 void check_steps(const char* tag, double steps) {
-  if (!(steps > 0)) fail_invalid(tag, "the number of steps must be positive: it is " + std::to_string(steps));
+  if (!(steps > 0)) fail_invalid(tag, "the number of steps must be positive: it is " + number_text(steps));
 }
 
 // (1 - alpha) (1 + cos(pi fraction)) / 2 + alpha

@@ -3,6 +3,7 @@
 #include <limits>
 
 #include "rewind/base/error.h"
+#include "rewind/base/number_text.h"
 #include "rewind/keras/activations.h"
 #include "rewind/keras/arithmetic.h"
 #include "rewind/keras/losses.h"
@@ -195,7 +196,7 @@ Tensor categorical_focal_crossentropy(const Operand& y_true, const Operand& y_pr
 
 Tensor categorical_generalized_cross_entropy(const Operand& y_true, const Operand& y_pred, double q) {
   if (!(q > 0 && q < 1))
-    fail_invalid("categorical_generalized_cross_entropy", "q must lie in (0, 1): it is " + std::to_string(q));
+    fail_invalid("categorical_generalized_cross_entropy", "q must lie in (0, 1): it is " + number_text(q));
   const Tensor& pred = y_pred.tensor();
   const Tensor classes = pred.dim(-1) >= 0 ? constant(int32_t(pred.dim(-1))) : shape(pred)[pred.rank() - 1];
   const Tensor hot = one_hot(as_type(y_true.tensor(), DType::kInt64), classes, {.dtype = pred.dtype()});

@@ -1,6 +1,7 @@
 #include "rewind/keras/loss_scale_optimizer.h"
 
 #include "rewind/base/error.h"
+#include "rewind/base/number_text.h"
 #include "rewind/function/control_flow.h"
 #include "rewind/keras/arithmetic.h"
 #include "rewind/keras/optimizer_state.h"
@@ -19,7 +20,7 @@ class LossScaleState : public Optimizer::State {
       : State(nullptr, {.learning_rate = 0.0, .name = o.name}), inner_(inner), o_(o) {
     if (!(o.initial_scale > 0))
       fail_invalid("LossScaleOptimizer",
-                   "initial_scale must be positive: it is " + std::to_string(o.initial_scale));
+                   "initial_scale must be positive: it is " + number_text(o.initial_scale));
     inner_.state()->set_no_loss_scale();  // gradients would be divided twice
     const OutsideTraces outside;
     step_counter_ = add_variable(constant(int64_t(0)), "step_counter");

@@ -4,6 +4,7 @@
 #include <cstdio>
 
 #include "rewind/base/error.h"
+#include "rewind/base/number_text.h"
 #include "rewind/function/control_flow.h"
 #include "rewind/keras/constraints.h"
 #include "rewind/keras/layer_name.h"
@@ -46,7 +47,7 @@ void Optimizer::State::check_options() const {
     fail_invalid(name_, "gradient_accumulation_steps must be at least 2: it is " +
                             std::to_string(*o.gradient_accumulation_steps));
   if (o.use_ema && !(o.ema_momentum >= 0 && o.ema_momentum <= 1))
-    fail_invalid(name_, "ema_momentum must lie in [0, 1]: it is " + std::to_string(o.ema_momentum));
+    fail_invalid(name_, "ema_momentum must lie in [0, 1]: it is " + number_text(o.ema_momentum));
   if (o.use_ema && o.ema_overwrite_frequency && *o.ema_overwrite_frequency < 1)
     fail_invalid(name_, "ema_overwrite_frequency must be at least 1: it is " +
                             std::to_string(*o.ema_overwrite_frequency));
@@ -170,7 +171,7 @@ void Optimizer::State::warn_of_missing(const std::vector<std::string>& names) {
   warned_ = true;
   std::string list;
   for (const std::string& name : names) list += (list.empty() ? "" : ", ") + name;
-  fprintf(stderr, "rewind: no gradient reaches %s: not trained\n", list.c_str());
+  std::fputs(("rewind: no gradient reaches " + list + ": not trained\n").c_str(), stderr);
 }
 
 void Optimizer::State::accumulate_or_update(const std::vector<Gradient>& gradients,

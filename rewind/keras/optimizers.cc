@@ -1,10 +1,11 @@
 #include "rewind/keras/optimizers.h"
 
 #include <algorithm>
-#include <cctype>
 #include <cmath>
 
+#include "rewind/base/ascii.h"
 #include "rewind/base/error.h"
+#include "rewind/base/number_text.h"
 #include "rewind/tensor/apply.h"
 #include "rewind/tensor/ops/binary.h"
 #include "rewind/tensor/ops/training.h"
@@ -32,7 +33,7 @@ class SGDRule : public UpdateRule {
  public:
   explicit SGDRule(const SGDOptions& o) : momentum_(o.momentum), nesterov_(o.nesterov) {
     if (!(momentum_ >= 0 && momentum_ <= 1))
-      fail_invalid("SGD", "momentum must lie in [0, 1]: it is " + std::to_string(momentum_));
+      fail_invalid("SGD", "momentum must lie in [0, 1]: it is " + number_text(momentum_));
   }
   std::string class_name() const override { return "SGD"; }
   std::vector<std::vector<Slot>> slot_groups() const override {
@@ -262,15 +263,15 @@ class FtrlRule : public UpdateRule {
   explicit FtrlRule(const FtrlOptions& o) : o_(o) {
     const auto check = [](const char* what, double value) {
       if (!(value >= 0))
-        fail_invalid("Ftrl", std::string(what) + " must not be negative: it is " + std::to_string(value));
+        fail_invalid("Ftrl", std::string(what) + " must not be negative: it is " + number_text(value));
     };
     check("initial_accumulator_value", o.initial_accumulator_value);
     check("l1_regularization_strength", o.l1_regularization_strength);
     check("l2_regularization_strength", o.l2_regularization_strength);
     check("l2_shrinkage_regularization_strength", o.l2_shrinkage_regularization_strength);
     if (!(o.learning_rate_power <= 0))
-      fail_invalid(
-          "Ftrl", "learning_rate_power must not be positive: it is " + std::to_string(o.learning_rate_power));
+      fail_invalid("Ftrl",
+                   "learning_rate_power must not be positive: it is " + number_text(o.learning_rate_power));
   }
   std::string class_name() const override { return "Ftrl"; }
   std::vector<std::vector<Slot>> slot_groups() const override {
@@ -309,7 +310,7 @@ class LionRule : public UpdateRule {
  public:
   explicit LionRule(const LionOptions& o) : o_(o) {
     if (!(o.beta_1 > 0 && o.beta_1 <= 1))
-      fail_invalid("Lion", "beta_1 must lie in (0, 1]: it is " + std::to_string(o.beta_1));
+      fail_invalid("Lion", "beta_1 must lie in (0, 1]: it is " + number_text(o.beta_1));
   }
   std::string class_name() const override { return "Lion"; }
   std::vector<std::vector<Slot>> slot_groups() const override { return {{{"momentum"}}}; }
@@ -353,9 +354,7 @@ Ftrl::Ftrl(const FtrlOptions& o) : Optimizer(std::make_shared<FtrlRule>(o), deta
 Lion::Lion(const LionOptions& o) : Optimizer(std::make_shared<LionRule>(o), detail::common_options(o)) {}
 
 Optimizer get(const std::string& name) {
-  std::string small = name;
-  std::transform(small.begin(), small.end(), small.begin(),
-                 [](unsigned char c) { return char(std::tolower(c)); });
+  const std::string small = ascii::to_lower(name);
   if (small == "sgd") return SGD();
   if (small == "adam") return Adam();
   if (small == "adamw") return AdamW();

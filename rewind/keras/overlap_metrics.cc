@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "rewind/base/error.h"
+#include "rewind/base/number_text.h"
 #include "rewind/keras/arithmetic.h"
 #include "rewind/keras/layer_name.h"
 #include "rewind/keras/metrics.h"
@@ -22,9 +23,9 @@ class FBetaState : public MetricState {
       : MetricState(o.name.empty() ? default_name : o.name, o.dtype, Direction::kUp), o_(o) {
     if (!o.average.empty() && o.average != "micro" && o.average != "macro" && o.average != "weighted")
       fail_invalid(name(), "average must be micro, macro, weighted or empty: it is " + o.average);
-    if (!(o.beta > 0)) fail_invalid(name(), "beta must be positive: it is " + std::to_string(o.beta));
+    if (!(o.beta > 0)) fail_invalid(name(), "beta must be positive: it is " + number_text(o.beta));
     if (o.threshold && !(*o.threshold > 0 && *o.threshold <= 1))
-      fail_invalid(name(), "threshold must lie in (0, 1]: it is " + std::to_string(*o.threshold));
+      fail_invalid(name(), "threshold must lie in (0, 1]: it is " + number_text(*o.threshold));
   }
 
   void update(const Tensor& y_true, const Tensor& y_pred, const Tensor& sample_weight,

@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 #include <fstream>
 
 #include "rewind/base/error.h"
+#include "rewind/base/number_text.h"
 
 namespace rw::keras {
 namespace {
@@ -21,12 +21,7 @@ struct Panel {
   std::vector<double> training, validation;
 };
 
-std::string number(const char* format, double value) {
-  char buffer[64];
-  snprintf(buffer, sizeof buffer, format, value);
-  return buffer;
-}
-std::string px(double value) { return number("%.1f", value); }
+std::string px(double value) { return fixed_text(value, 1); }
 
 std::string escaped(const std::string& text) {
   std::string out;
@@ -124,7 +119,7 @@ Scale epoch_scale(const History& history, size_t count) {
 
 std::string tick_text(double value) {
   if (std::abs(value) < 1e-12) return "0";
-  return number(std::abs(value) < 1e-3 ? "%.2g" : "%.4g", value);
+  return general_text(value, std::abs(value) < 1e-3 ? 2 : 4);
 }
 
 // ---- drawing ----------------------------------------------------------------------------------------------
@@ -212,7 +207,7 @@ class Picture {
     for (const double t : epochs.ticks) {
       const double at = left + epochs.place(t) * kFrameWidth;
       line(at, bottom, at, bottom + 4, "axis");
-      text(at, bottom + 18, number("%.0f", t), "soft", "middle");
+      text(at, bottom + 18, fixed_text(t, 0), "soft", "middle");
     }
     text(left + kFrameWidth, bottom + 34, "epoch", "soft", "end");
     const double count = double(std::max(p.training.size(), p.validation.size()));
@@ -263,8 +258,8 @@ class Picture {
     const auto last = [](const std::vector<double>& list) {
       return std::find_if(list.rbegin(), list.rend(), [](double v) { return std::isfinite(v); });
     };
-    if (!std::isnan(t_end)) text(x, t_end + 4, number("%.4g", *last(p.training)), "tf", "start");
-    if (!std::isnan(v_end)) text(x, v_end + 4, number("%.4g", *last(p.validation)), "vf", "start");
+    if (!std::isnan(t_end)) text(x, t_end + 4, general_text(*last(p.training), 4), "tf", "start");
+    if (!std::isnan(v_end)) text(x, v_end + 4, general_text(*last(p.validation), 4), "vf", "start");
   }
 
   const History& history_;

@@ -6,10 +6,10 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <cstdio>
 #include <ostream>
 
 #include "rewind/base/console.h"
+#include "rewind/base/number_text.h"
 
 namespace rw::keras {
 inline namespace callbacks {
@@ -27,35 +27,26 @@ int terminal_columns() {
   return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
 }
 
-std::string text(const char* format, double value) {
-  char buffer[64];
-  snprintf(buffer, sizeof buffer, format, value);
-  return buffer;
-}
-
 std::string rate_text(double seconds) {
-  if (seconds >= 1 || seconds == 0) return text("%.0fs/step", seconds);
-  if (seconds >= 1e-3) return text("%.0fms/step", seconds * 1e3);
-  return text("%.0fus/step", seconds * 1e6);
+  if (seconds >= 1 || seconds == 0) return fixed_text(seconds, 0) + "s/step";
+  if (seconds >= 1e-3) return fixed_text(seconds * 1e3, 0) + "ms/step";
+  return fixed_text(seconds * 1e6, 0) + "us/step";
 }
 
 std::string remaining_text(double seconds) {
   const auto whole = int64_t(seconds);
-  char buffer[64];
-  if (seconds > 3600)
-    snprintf(buffer, sizeof buffer, "%lld:%02lld:%02lld", (long long)(whole / 3600),
-             (long long)(whole % 3600 / 60), (long long)(whole % 60));
-  else if (seconds > 60)
-    snprintf(buffer, sizeof buffer, "%lld:%02lld", (long long)(whole / 60), (long long)(whole % 60));
-  else snprintf(buffer, sizeof buffer, "%llds", (long long)whole);
-  return buffer;
+  const auto two = [](int64_t n) { return ":" + natural_text(uint64_t(n), 10, 2); };
+  if (seconds > 3600) return std::to_string(whole / 3600) + two(whole % 3600 / 60) + two(whole % 60);
+  if (seconds > 60) return std::to_string(whole / 60) + two(whole % 60);
+  return std::to_string(whole) + "s";
 }
 
 std::string numbers_text(const Logs* logs) {
   std::string line;
   if (!logs) return line;
   for (const auto& [name, value] : logs->items())
-    line += " - " + name + ": " + text(std::abs(value) > 1e-3 ? "%.4f" : "%.4e", value);
+    line +=
+        " - " + name + ": " + (std::abs(value) > 1e-3 ? fixed_text(value, 4) : exponential_text(value, 4));
   return line;
 }
 
@@ -152,11 +143,11 @@ void ProgressBar::draw(int64_t current, const Logs* logs, bool last) {
     if (done > 0) line.add(repeated("━", done), "\x1b[32m", done);
     line.add(repeated("━", kBarWidth - done), "\x1b[37m", kBarWidth - done);
   } else {
-    line.add(text("%7.0f/Unknown", double(current)));
+    line.add(right_aligned(std::to_string(current), 7) + "/Unknown");
   }
   line.add(" ");
   line.bold(steps > 0 && !last ? remaining_text(per_step * double(steps - current))
-                               : text("%.0fs", now - start_));
+                               : fixed_text(now - start_, 0) + "s");
   line.add(" " + rate_text(per_step) + numbers_text(logs));
   std::ostream& out = *o_.output;
   out << '\r' << line.text();
@@ -178,7 +169,7 @@ void ProgressBar::finish(const Logs* logs) {
   const int64_t current = seen_ > 0 ? seen_ : steps;
   if (params().verbose == 1 && terminal_) return draw(current, logs, true);
   const double now = o_.clock();
-  *o_.output << count_text(current, steps) << " - " << text("%.0fs", now - start_) << " - "
+  *o_.output << count_text(current, steps) << " - " << fixed_text(now - start_, 0) << "s - "
              << rate_text(seconds_per_step(current, now)) << numbers_text(logs) << "\n"
              << std::flush;
 }
@@ -194,7 +185,8 @@ void ProgressBar::on_train_end(Logs&) { in_fit_ = false; }
 void ProgressBar::on_epoch_begin(int64_t epoch, Logs&) {
   begin();
   if (params().verbose != 0 && params().epochs > 1)
-    *o_.output << "Epoch " << epoch + 1 << "/" << params().epochs << "\n" << std::flush;
+    *o_.output << "Epoch " << std::to_string(epoch + 1) << "/" << std::to_string(params().epochs) << "\n"
+               << std::flush;
 }
 void ProgressBar::on_epoch_end(int64_t, Logs& logs) { finish(&logs); }
 void ProgressBar::on_train_batch_end(int64_t batch, Logs& logs) { batch_done(batch, &logs); }

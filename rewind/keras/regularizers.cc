@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "rewind/base/error.h"
+#include "rewind/base/number_text.h"
 #include "rewind/keras/arithmetic.h"
 #include "rewind/tensor/ops/binary.h"
 #include "rewind/tensor/ops/creation.h"
@@ -21,7 +22,7 @@ namespace {
 
 void check_factor(const char* tag, double value) {
   if (!std::isfinite(value) || value < 0)
-    fail_invalid(tag, "the factor must be a non-negative number: it is " + std::to_string(value));
+    fail_invalid(tag, "the factor must be a non-negative number: it is " + number_text(value));
 }
 
 Tensor orthogonality(const Tensor& x, const OrthogonalOptions& o) {

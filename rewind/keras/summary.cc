@@ -9,6 +9,7 @@
 
 #include "rewind/base/console.h"
 #include "rewind/base/dynamic_type.h"
+#include "rewind/base/number_text.h"
 #include "rewind/keras/functional_graph.h"
 #include "rewind/keras/layer_state.h"
 #include "rewind/keras/model.h"
@@ -20,7 +21,7 @@ namespace {
 
 int terminal_columns() {
   if (const char* text = std::getenv("COLUMNS"))
-    if (const int columns = std::atoi(text); columns > 0) return columns;
+    if (int32_t columns = 0; parse_number(text, &columns) && columns > 0) return columns;
   winsize size{};
   if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) return size.ws_col;
   return 80;
@@ -40,9 +41,7 @@ std::string readable_size(double bytes) {
     bytes /= 1024;
     ++unit;
   }
-  char text[64];
-  std::snprintf(text, sizeof(text), "%.2f %s", bytes, units[unit]);
-  return text;
+  return fixed_text(bytes, 2) + " " + units[unit];
 }
 
 struct Total {

@@ -4,13 +4,13 @@
 
 #include <algorithm>
 #include <atomic>
-#include <cctype>
 #include <cstdlib>
 #include <cstring>
 #include <mutex>
 #include <set>
 #include <typeinfo>
 
+#include "rewind/base/ascii.h"
 #include "rewind/base/dynamic_type.h"
 #include "rewind/base/error.h"
 #include "rewind/tensor/live_variables.h"
@@ -34,9 +34,8 @@ std::string snake_case(const char* mangled) {
   const std::string name = class_name(mangled);
   std::string out;
   for (size_t i = 0; i < name.size(); ++i) {
-    const auto c = static_cast<unsigned char>(name[i]);
-    if (std::isupper(c) && i > 0 && !std::isupper(static_cast<unsigned char>(name[i - 1]))) out += '_';
-    out += char(std::tolower(c));
+    if (ascii::is_upper(name[i]) && i > 0 && !ascii::is_upper(name[i - 1])) out += '_';
+    out += ascii::to_lower(name[i]);
   }
   return out;
 }

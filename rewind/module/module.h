@@ -24,6 +24,7 @@
 #include <typeinfo>
 #include <vector>
 
+#include "rewind/base/number_text.h"
 #include "rewind/tensor/name_scope.h"
 #include "rewind/tensor/variable.h"
 
@@ -88,7 +89,8 @@ class ChildCollector {
   static std::string key_text(const std::string& key) { return key; }
   template <class K>
   static std::string key_text(const K& key) {
-    return std::to_string(key);
+    if constexpr (std::is_floating_point_v<K>) return fixed_text(double(key), 6);  // the names of saved files
+    else return std::to_string(key);
   }
 
   using Visit = void (Module::*)(ChildCollector&);  // as Module declares it: the class has no RW_TRACK

@@ -1,17 +1,14 @@
 #include "rewind/op/attrs.h"
 
 #include <algorithm>
-#include <cstdio>
+
+#include "rewind/base/number_text.h"
 
 namespace rw {
 namespace {
 
 std::string text_of(int64_t v) { return std::to_string(v); }
-std::string text_of(double v) {
-  char text[40];
-  snprintf(text, sizeof text, "%.9g", v);
-  return text;
-}
+std::string text_of(double v) { return general_text(v, 9); }
 std::string text_of(bool v) { return v ? "true" : "false"; }
 std::string text_of(const std::string& v) {
   std::string text = "'";

@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "rewind/base/dispatch.h"
+#include "rewind/base/number_text.h"
 #include "rewind/op/shape_rules.h"
 #include "rewind/op/table.h"
 
@@ -41,15 +42,15 @@ void range_shape(ShapeContext& ctx) {
     const C delta = static_cast<C>(*ctx.view(2).as<T>());
     if (delta == C(0)) ctx.fail("delta must not be 0");
     if (delta > C(0) ? start > limit : limit > start)
-      ctx.fail("limit must lie in the direction of delta: start is " + std::to_string(start) + ", limit is " +
-               std::to_string(limit) + ", delta is " + std::to_string(delta));
+      ctx.fail("limit must lie in the direction of delta: start is " + number_text(start) + ", limit is " +
+               number_text(limit) + ", delta is " + number_text(delta));
     if constexpr (std::is_floating_point_v<C>) {
       // Rounded to the type after each step, as the values are.
       const C span = static_cast<C>(static_cast<T>(limit - start));
       const double steps = std::ceil(std::abs(double(static_cast<C>(static_cast<T>(span / delta)))));
       if (!(steps < 9e18))
-        ctx.fail("there must be a finite number of values: start is " + std::to_string(start) +
-                 ", limit is " + std::to_string(limit) + ", delta is " + std::to_string(delta));
+        ctx.fail("there must be a finite number of values: start is " + number_text(start) + ", limit is " +
+                 number_text(limit) + ", delta is " + number_text(delta));
       size = int64_t(steps);
     } else {
       const uint64_t span =

@@ -1,9 +1,9 @@
 // Reads and writes the text of a row (see table.h for the syntax).
 #include "rewind/op/schema.h"
 
-#include <cstdlib>
-
+#include "rewind/base/ascii.h"
 #include "rewind/base/error.h"
+#include "rewind/base/number_text.h"
 
 namespace rw {
 namespace {
@@ -35,8 +35,7 @@ class Reader {
   std::string_view word() {
     skip();
     const size_t begin = at_;
-    while (at_ < text_.size() && (std::isalnum(static_cast<unsigned char>(text_[at_])) || text_[at_] == '_'))
-      ++at_;
+    while (at_ < text_.size() && (ascii::is_letter_or_digit(text_[at_]) || text_[at_] == '_')) ++at_;
     if (begin == at_) fail("expected a name");
     return text_.substr(begin, at_ - begin);
   }
@@ -50,13 +49,19 @@ class Reader {
     return s;
   }
   // A number up to the next delimiter.
-  std::string number() {
+  template <class T>
+  T number() {
     skip();
     const size_t begin = at_;
     while (at_ < text_.size() && std::string_view(";,]) \n").find(text_[at_]) == std::string_view::npos)
       ++at_;
     if (begin == at_) fail("expected a number");
-    return std::string(text_.substr(begin, at_ - begin));
+    T value = 0;
+    if (!parse_number(text_.substr(begin, at_ - begin), &value)) {
+      at_ = begin;
+      fail(std::is_integral_v<T> ? "expected an integer" : "expected a number");
+    }
+    return value;
   }
   char peek() {
     skip();
@@ -141,7 +146,7 @@ Shape read_shape(Reader& in) {
   Shape shape;
   in.expect("[");
   if (in.accept("]")) return shape;
-  do shape.append(std::atoll(in.number().c_str()));
+  do shape.append(in.number<int64_t>());
   while (in.accept(","));
   in.expect("]");
   return shape;
@@ -159,8 +164,8 @@ std::vector<T> read_list(Reader& in, F one) {
 }
 
 AttrValue read_value(Reader& in, const AttrDef& attr) {
-  auto integer = [&] { return int64_t(std::atoll(in.number().c_str())); };
-  auto real = [&] { return std::atof(in.number().c_str()); };
+  auto integer = [&] { return in.number<int64_t>(); };
+  auto real = [&] { return in.number<double>(); };
   auto boolean = [&] { return in.word() == "true"; };
   auto text = [&] { return in.quoted(); };
   auto type = [&] { return parse_dtype(in.word()); };
@@ -272,7 +277,7 @@ void parse_schema(std::string_view text, Op* op) {
       continue;
     }
     read_attr_type(in, &attr);
-    if (in.accept(">=")) attr.minimum = std::atoll(in.number().c_str());
+    if (in.accept(">=")) attr.minimum = in.number<int64_t>();
     if (in.accept("=")) attr.default_value = read_value(in, attr);
     op->attrs.push_back(std::move(attr));
   }

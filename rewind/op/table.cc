@@ -8,6 +8,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "rewind/base/ascii.h"
 #include "rewind/base/error.h"
 #include "rewind/op/families.h"
 #include "rewind/op/schema.h"
@@ -38,7 +39,7 @@ size_t edit_distance(std::string_view a, std::string_view b) {
   for (size_t i = 1; i <= a.size(); ++i) {
     size_t diagonal = std::exchange(row[0], i);
     for (size_t j = 1; j <= b.size(); ++j) {
-      const size_t substitute = diagonal + (std::tolower(a[i - 1]) == std::tolower(b[j - 1]) ? 0 : 1);
+      const size_t substitute = diagonal + (ascii::to_lower(a[i - 1]) == ascii::to_lower(b[j - 1]) ? 0 : 1);
       diagonal = row[j];
       row[j] = std::min({row[j] + 1, row[j - 1] + 1, substitute});
     }

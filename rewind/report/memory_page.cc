@@ -6,6 +6,7 @@
 #include <fstream>
 
 #include "rewind/base/error.h"
+#include "rewind/base/number_text.h"
 #include "rewind/base/readable.h"
 #include "rewind/compiler/memory/budget.h"
 #include "rewind/report/memory_page_style.h"
@@ -30,11 +31,7 @@ std::string escaped(const std::string& text) {
   return out;
 }
 
-std::string number(double x, int digits = 1) {
-  char text[40];
-  snprintf(text, sizeof text, "%.*f", digits, x);
-  return text;
-}
+std::string number(double x, int digits = 1) { return fixed_text(x, digits); }
 
 // "path/to/file.cc:12" without folders; the whole stays as a tooltip.
 std::string short_site(const std::string& site) {

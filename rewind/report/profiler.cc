@@ -1,11 +1,11 @@
 #include "rewind/report/profiler.h"
 
 #include <algorithm>
-#include <cstdio>
 #include <fstream>
 #include <map>
 
 #include "rewind/base/error.h"
+#include "rewind/base/number_text.h"
 #include "rewind/runtime/profile.h"
 
 namespace rw::profiler {
@@ -21,6 +21,9 @@ std::string quoted(const std::string& text) {
   return out + "\"";
 }
 
+std::string microseconds(int64_t ns) { return fixed_text(double(ns) / 1e3, 3); }
+std::string milliseconds(int64_t ns) { return right_aligned(fixed_text(double(ns) / 1e6, 3), 10) + " ms"; }
+
 }  // namespace
 
 void start() { start_profiling(); }
@@ -33,9 +36,9 @@ void stop(const std::string& file) {
   const char* comma = "";
   const int64_t origin = spans.empty() ? 0 : spans.front().start_ns;
   for (const ProfileSpan& s : spans) {
-    out << comma << "{\"ph\":\"X\",\"pid\":1,\"tid\":" << s.thread
-        << ",\"ts\":" << double(s.start_ns - origin) / 1e3
-        << ",\"dur\":" << double(s.end_ns - s.start_ns) / 1e3 << ",\"name\":" << quoted(s.name)
+    out << comma << "{\"ph\":\"X\",\"pid\":1,\"tid\":" << std::to_string(s.thread)
+        << ",\"ts\":" << microseconds(s.start_ns - origin)
+        << ",\"dur\":" << microseconds(s.end_ns - s.start_ns) << ",\"name\":" << quoted(s.name)
         << ",\"args\":{\"what\":" << quoted(s.detail) << "}}";
     comma = ",\n";
   }
@@ -59,14 +62,12 @@ std::string stop_as_table() {
   std::vector<std::pair<std::string, Row>> list(rows.begin(), rows.end());
   std::sort(list.begin(), list.end(), [](const auto& a, const auto& b) { return a.second.ns > b.second.ns; });
   std::string text;
-  char line[400];
   for (const auto& [name, row] : list) {
-    snprintf(line, sizeof line, "%10.3f ms %5.1f%% %6d x  %.300s\n", double(row.ns) / 1e6,
-             total ? 100.0 * double(row.ns) / double(total) : 0, row.count, name.c_str());
-    text += line;
+    const double share = total ? 100.0 * double(row.ns) / double(total) : 0;
+    text += milliseconds(row.ns) + " " + right_aligned(fixed_text(share, 1), 5) + "% " +
+            right_aligned(std::to_string(row.count), 6) + " x  " + name.substr(0, 300) + "\n";
   }
-  snprintf(line, sizeof line, "%10.3f ms in all\n", double(total) / 1e6);
-  return text + line;
+  return text + milliseconds(total) + " in all\n";
 }
 
 }  // namespace rw::profiler

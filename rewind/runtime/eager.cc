@@ -182,7 +182,7 @@ ValueList run_eager(const Op& op, const Attrs& attrs, std::span<const Value* con
     movable |= inputs[i]->movable();
   }
   if (g_log_placement.load(std::memory_order_relaxed)) [[unlikely]]
-    fprintf(stderr, "Executing op %s in device %s\n", op.name.c_str(), cpu_device().full_name().c_str());
+    std::fputs(("Executing op " + op.name + " in device " + cpu_device().full_name() + "\n").c_str(), stderr);
   if (movable) [[unlikely]]
     return run_movable(op, attrs, inputs, remember);
   return run_eager_on(op, attrs, inputs, {in.data(), n});

@@ -9,7 +9,9 @@
 #include <iterator>
 #include <limits>
 
+#include "rewind/base/errno_text.h"
 #include "rewind/base/error.h"
+#include "rewind/base/number_text.h"
 
 namespace rw {
 namespace {
@@ -26,7 +28,7 @@ SpillFile::~SpillFile() {
 void SpillFile::open(const std::string& folder, int64_t most, double bytes_per_second) {
   if (most < 0) fail_invalid("set_spill", "bytes must not be negative: got " + std::to_string(most));
   if (!(bytes_per_second > 0))
-    fail_invalid("set_spill", "the speed must be positive: got " + std::to_string(bytes_per_second));
+    fail_invalid("set_spill", "the speed must be positive: got " + number_text(bytes_per_second));
   if (used_ > 0 && folder != folder_)
     fail_precondition("set_spill", "the file in " + folder_ + " still holds " + std::to_string(used_) +
                                        " bytes of tensors; it cannot move to " + folder);
@@ -35,7 +37,7 @@ void SpillFile::open(const std::string& folder, int64_t most, double bytes_per_s
     const int fd = ::mkstemp(name.data());
     if (fd < 0) {
       const int why = errno;
-      const std::string words = "no file can be made in '" + folder + "': " + std::strerror(why);
+      const std::string words = "no file can be made in '" + folder + "': " + errno_text(why);
       if (why == EACCES || why == EPERM || why == EROFS) fail_precondition("set_spill", words);
       if (why == ENOSPC || why == EDQUOT || why == EMFILE) fail_exhausted("set_spill", words);
       fail_not_found("set_spill", words);

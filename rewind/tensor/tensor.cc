@@ -7,6 +7,7 @@
 
 #include "rewind/base/dispatch.h"
 #include "rewind/base/error.h"
+#include "rewind/base/number_text.h"
 #include "rewind/runtime/touch.h"
 #include "rewind/tensor/tensor_impl.h"
 
@@ -160,9 +161,7 @@ Tensor from_blob(void* data, const Shape& shape, DType dtype, std::function<void
 
 Tensor scalar_tensor(double number, DType dtype) {
   if (!is_floating(dtype)) {
-    char text[32];
-    snprintf(text, sizeof text, "%g", number);
-    fail_invalid("constant", std::string(text) + " is a real number and does not convert to " +
+    fail_invalid("constant", general_text(number) + " is a real number and does not convert to " +
                                  std::string(name_of(dtype)) + "; rw::cast converts tensors");
   }
   Value value = Value::allocate(cpu_device(), dtype, {});

@@ -1,5 +1,6 @@
 // The loop IR as text, in the form that ir.h shows.
 #include "rewind/base/error.h"
+#include "rewind/base/number_text.h"
 #include "rewind/compiler/loop/ir.h"
 #include "rewind/compiler/loop/statement_text.h"
 
@@ -51,10 +52,10 @@ std::string element(int32_t buffer, const Affine& at) {
 }
 
 std::string literal(DType dtype, uint64_t bits) {
-  if (dtype == DType::kFloat32) return std::to_string(std::bit_cast<float>(uint32_t(bits)));
-  if (dtype == DType::kFloat64) return std::to_string(std::bit_cast<double>(bits));
-  if (dtype == DType::kFloat16) return std::to_string(half_bits_to_float(uint16_t(bits)));
-  if (dtype == DType::kBfloat16) return std::to_string(bfloat16_bits_to_float(uint16_t(bits)));
+  if (dtype == DType::kFloat32) return fixed_text(double(std::bit_cast<float>(uint32_t(bits))), 6);
+  if (dtype == DType::kFloat64) return fixed_text(std::bit_cast<double>(bits), 6);
+  if (dtype == DType::kFloat16) return fixed_text(double(half_bits_to_float(uint16_t(bits))), 6);
+  if (dtype == DType::kBfloat16) return fixed_text(double(bfloat16_bits_to_float(uint16_t(bits))), 6);
   if (dtype == DType::kBool) return bits ? "true" : "false";
   if (is_unsigned(dtype)) return std::to_string(bits);
   const int shift = 64 - 8 * int(size_of(dtype));

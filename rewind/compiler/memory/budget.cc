@@ -7,6 +7,7 @@
 #include <mutex>
 
 #include "rewind/base/error.h"
+#include "rewind/base/number_text.h"
 #include "rewind/base/readable.h"
 #include "rewind/compiler/memory/cost.h"
 #include "rewind/compiler/memory/describe.h"
@@ -262,11 +263,9 @@ std::string MemoryReport::to_string() const {
   text += budget > 0 ? " of a budget of " + readable_bytes(budget) : ", no budget";
   text += "\n  held by other tensors " + readable_bytes(held) + ", arena " + readable_bytes(arena) +
           ", results " + readable_bytes(owned);
-  char line[160];
-  snprintf(line, sizeof line, "\n  %d second runs, %.1f%% more work; arena / most alive at once %.3f\n",
-           second_runs, 100 * extra_compute,
-           largest_live > 0 ? double(arena + owned) / double(largest_live) : 1.0);
-  text += line;
+  const double ratio = largest_live > 0 ? double(arena + owned) / double(largest_live) : 1.0;
+  text += "\n  " + std::to_string(second_runs) + " second runs, " + fixed_text(100 * extra_compute, 1) +
+          "% more work; arena / most alive at once " + fixed_text(ratio, 3) + "\n";
   for (const Loop& l : loops) {
     text += "  a loop of " + (l.steps < 0 ? "unknown length" : std::to_string(l.steps) + " iterations");
     text += " keeps " + std::to_string(l.states) + " states of " + readable_bytes(l.state_bytes);

@@ -12,6 +12,7 @@
 #include <string>
 
 #include "rewind/base/error.h"
+#include "rewind/base/number_text.h"
 #include "rewind/base/readable.h"
 #include "rewind/device/memory_budget.h"
 
@@ -46,7 +47,9 @@ int64_t machine_memory() {
   int64_t limit = int64_t(sysconf(_SC_PHYS_PAGES)) * int64_t(sysconf(_SC_PAGESIZE));
   for (const char* path : {"/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"}) {
     int64_t value = 0;
-    if (std::ifstream(path) >> value && value > 0 && value < limit) limit = value;
+    std::ifstream file(path);
+    std::string line;
+    if (std::getline(file, line) && parse_number(line, &value) && value > 0 && value < limit) limit = value;
   }
   return limit;
 }

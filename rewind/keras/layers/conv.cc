@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "rewind/base/ascii.h"
 #include "rewind/base/error.h"
 #include "rewind/keras/layers/channels.h"
 #include "rewind/tensor/ops/binary.h"
@@ -11,11 +12,6 @@
 
 namespace rw::keras::detail {
 namespace {
-
-std::string upper(std::string text) {
-  for (char& c : text) c = char(std::toupper(static_cast<unsigned char>(c)));
-  return text;
-}
 
 void check_positive(const char* layer, const char* what, const std::vector<int64_t>& list) {
   for (const int64_t v : list)
@@ -36,7 +32,7 @@ void ConvBase::set_window(const char* layer, int rank, const PerAxis& kernel_siz
   const auto axes = size_t(rank);
   window_ = {kernel_size.for_axes(layer, "kernel_size", axes), o.strides.for_axes(layer, "strides", axes),
              o.dilation_rate.for_axes(layer, "dilation_rate", axes), o.padding};
-  for (char& c : window_.padding) c = char(std::tolower(static_cast<unsigned char>(c)));
+  window_.padding = ascii::to_lower(window_.padding);
   check_positive(layer, "kernel_size", window_.kernel_size);
   check_positive(layer, "strides", window_.strides);
   check_positive(layer, "dilation_rate", window_.dilation);
@@ -119,7 +115,7 @@ Tensor ConvLayer::convolve(const Tensor& x) {
     in = pad(x, {{0, 0}, {window_.dilation[0] * (window_.kernel_size[0] - 1), 0}, {0, 0}});
     padding = "valid";
   }
-  return nn::convolution(in, value_of(kernel_), window_.strides, upper(padding),
+  return nn::convolution(in, value_of(kernel_), window_.strides, ascii::to_upper(padding),
                          {.dilations = window_.dilation});
 }
 
@@ -165,7 +161,7 @@ Tensor ConvTransposeLayer::convolve(const Tensor& x) {
   const Tensor shape = dims_tensor(out, DType::kInt32);
   const nn::ConvOptions options{.dilations = window_.dilation};
   const Tensor kernel = value_of(kernel_);
-  const std::string padding = upper(window_.padding);
+  const std::string padding = ascii::to_upper(window_.padding);
   Tensor y = rank_ == 1   ? nn::conv1d_transpose(x, kernel, shape, window_.strides, padding, options)
              : rank_ == 2 ? nn::conv2d_transpose(x, kernel, shape, window_.strides, padding, options)
                           : nn::conv3d_transpose(x, kernel, shape, window_.strides, padding, options);
@@ -201,7 +197,7 @@ static Tensor depthwise(const Tensor& x, const Tensor& kernel, const std::vector
 }
 
 Tensor DepthwiseConvLayer::convolve(const Tensor& x) {
-  return depthwise(x, value_of(kernel_), window_.strides, window_.dilation, upper(window_.padding));
+  return depthwise(x, value_of(kernel_), window_.strides, window_.dilation, ascii::to_upper(window_.padding));
 }
 
 void SeparableConvLayer::set(const char* layer, int rank, int64_t filters, const PerAxis& kernel_size,
@@ -230,8 +226,8 @@ void SeparableConvLayer::build(const Shape& input) {
 }
 
 Tensor SeparableConvLayer::convolve(const Tensor& x) {
-  const Tensor y =
-      depthwise(x, value_of(depthwise_kernel_), window_.strides, window_.dilation, upper(window_.padding));
+  const Tensor y = depthwise(x, value_of(depthwise_kernel_), window_.strides, window_.dilation,
+                             ascii::to_upper(window_.padding));
   return nn::convolution(y, value_of(pointwise_kernel_), 1, "VALID");
 }
 

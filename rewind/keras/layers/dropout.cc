@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "rewind/base/error.h"
+#include "rewind/base/number_text.h"
 #include "rewind/keras/layers/channels.h"
 #include "rewind/tensor/ops/binary.h"
 #include "rewind/tensor/ops/creation.h"
@@ -16,7 +17,7 @@ namespace {
 
 void check_rate(const char* layer, double rate) {
   if (!(rate >= 0 && rate <= 1))
-    fail_invalid(layer, "rate must be between 0 and 1: got " + std::to_string(rate));
+    fail_invalid(layer, "rate must be between 0 and 1: got " + number_text(rate));
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "rewind/base/dispatch.h"
+#include "rewind/base/number_text.h"
 #include "rewind/kernel/cpu/dense.h"
 #include "rewind/kernel/cpu/elementwise.h"
 #include "rewind/kernel/cpu/linalg.h"
@@ -280,7 +281,7 @@ void least_squares(KernelContext& ctx) {
   const int64_t cols = cols_of(b);
   const bool fast = ctx.attr<bool>("fast");
   const double l2 = *ctx.in(2).as<double>();
-  if (fast && !(l2 >= 0)) ctx.fail("l2_regularizer must not be negative: got " + std::to_string(l2));
+  if (fast && !(l2 >= 0)) ctx.fail("l2_regularizer must not be negative: got " + number_text(l2));
   by_type(ctx, a.dtype, [&]<class T>() {
     if (out.size == 0) return;
     if (m == 0) return (void)std::fill_n(out.as<T>(), out.size, T(0));

@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "rewind/base/error.h"
+#include "rewind/base/number_text.h"
 #include "rewind/tensor/apply.h"
 #include "rewind/tensor/ops/binary.h"
 #include "rewind/tensor/ops/matmul.h"
@@ -77,8 +78,7 @@ Tensor dropout(const Operand& x, double rate, const DropoutOptions& options) {
   const Tensor& t = x.tensor(DType::kFloat32);
   if (!is_floating(t.dtype()))
     fail_invalid("dropout", "the input must be floating: got " + std::string(name_of(t.dtype())));
-  if (!(rate >= 0 && rate < 1))
-    fail_invalid("dropout", "rate must be in [0, 1): got " + std::to_string(rate));
+  if (!(rate >= 0 && rate < 1)) fail_invalid("dropout", "rate must be in [0, 1): got " + number_text(rate));
   if (rate == 0) return t;
   Tensor shape;
   if (options.noise_shape.empty()) {

@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "rewind/base/error.h"
+#include "rewind/base/number_text.h"
 #include "rewind/tensor/apply.h"
 #include "rewind/tensor/op_calls.h"
 #include "rewind/tensor/sizes.h"
@@ -128,7 +129,7 @@ Tensor norm(const Operand& x, const NormOptions& options) {
   const Axes& axis = options.axis;
   const bool keep = options.keepdims;
   const bool matrix = axis.count() == 2;
-  if (!(options.ord > 0)) fail_invalid("norm", "ord must be positive: got " + std::to_string(options.ord));
+  if (!(options.ord > 0)) fail_invalid("norm", "ord must be positive: got " + number_text(options.ord));
   if (axis.count() > 2 || axis.count() == 0)
     fail_invalid("norm", "axis must be one number or two, or left out for all elements");
   if (options.frobenius || (options.ord == 2 && !matrix))
@@ -155,7 +156,7 @@ Tensor norm(const Operand& x, const NormOptions& options) {
     return op2(RW_OP("ExpandDims"), result, constant(-1));
   }
   if (options.ord != 1 && !std::isinf(options.ord))
-    fail_invalid("norm", "matrix norms are 1, 2, infinity and frobenius: got " + std::to_string(options.ord));
+    fail_invalid("norm", "matrix norms are 1, 2, infinity and frobenius: got " + number_text(options.ord));
   if (options.ord == 1) std::swap(rows, columns);
   // Sums along `columns`, then the largest along `rows`.
   const Tensor sums = reduce_sum(size, columns, true);
