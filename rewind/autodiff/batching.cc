@@ -7,6 +7,7 @@
 #include "rewind/autodiff/grad_ops.h"
 #include "rewind/base/error.h"
 #include "rewind/base/thread_own.h"
+#include "rewind/device/device.h"
 #include "rewind/graph/bodies.h"
 #include "rewind/op/table.h"
 #include "rewind/tensor/apply.h"
@@ -71,44 +72,114 @@ bool draws(const Op& op, const Attrs& attrs) {
   return any;
 }
 
+// The elements of an input where they are known and the same for the whole batch.
+void* shared_data(const Tensor& t) {
+  const TensorImpl& impl = *t.impl();
+  if (impl.kind == TensorKind::kSymbol) return const_cast<void*>(known_data(impl));
+  return impl.kind == TensorKind::kEager && !impl.movable() ? impl.data : nullptr;
+}
+
+// What one element of the batch gives.
+struct ElementResults {
+  DTypeVector types;
+  SmallVector<Shape, 2> shapes;
+};
+
+// The checks that the call of one element would pass outside of a batch, so that a rule sees legal calls
+// only. The values of batched inputs are not looked at: rules leave to other ops, or to batch_by_loop, what
+// depends on them.
+ElementResults check_element(const Op& op, TensorPointers pointers, const Attrs& attrs, int level) {
+  const size_t n = pointers.size();
+  DTypeVector types(n);
+  SmallVector<View, 4> views(n);
+  for (size_t i = 0; i < n; ++i) {
+    const TensorImpl& impl = *pointers[i]->impl();
+    types[i] = impl.dtype;
+    void* data = is_batched_at(*pointers[i], level) ? nullptr : shared_data(*pointers[i]);
+    views[i] = {data, &impl.shape, impl.dtype, impl.shape.num_elements()};
+  }
+  ElementResults results;
+  check_call(op, types.data(), n, attrs, &results.types);
+  results.shapes.resize(results.types.size());
+  ShapeContext ctx(op, attrs, views.data(), n, results.shapes.data(), results.shapes.size());
+  op.shape_rule(ctx);
+  return results;
+}
+
+// A rule knows the rank of each input; bodies of control flow are traced with what is known.
+bool ranks_known(const BatchContext& ctx) {
+  if (ctx.op().runtime) return true;
+  for (int i = 0; i < ctx.num_inputs(); ++i)
+    if (!ctx.input(i).shape().has_rank()) return false;
+  return true;
+}
+
+void run_rule(BatchContext& ctx) {
+  if (!ranks_known(ctx)) return batch_by_loop(ctx);
+  if (const Rule* rule = find_rule(ctx.op())) rule->run(ctx);
+  else if (ctx.op().elementwise) run_elementwise(ctx);
+  else batch_by_loop(ctx);
+}
+
+// An output of no elements, of the shape that one would have.
+Tensor no_elements(const ElementResults& element, size_t i) {
+  Shape shape = element.shapes[i];
+  shape.insert(0, 0);
+  return make_tensor(Value::allocate(cpu_device(), element.types[i], shape));
+}
+
+// Values that an element may not have are refused by some op that the rule calls, in that op's words and
+// numbers. Run element by element, the op refuses them in its own; and what only the rule cannot do, works.
+void run_rule_or_loop(BatchContext& ctx, const ElementResults& element) {
+  try {
+    return run_rule(ctx);
+  } catch (const Error& e) {
+    const bool of_call = e.code() == ErrorCode::kInvalidArgument || e.code() == ErrorCode::kOutOfRange ||
+                         e.code() == ErrorCode::kUnimplemented;
+    if (!of_call || ctx.op().stateful || ctx.batch_size() < 0) throw;
+    for (const Shape& shape : element.shapes)
+      if (ctx.batch_size() == 0 && !shape.fully_known()) throw;
+  }
+  if (ctx.batch_size() > 0) return batch_by_loop(ctx);
+  for (size_t i = 0; i < element.shapes.size(); ++i) ctx.set(int(i), no_elements(element, i));
+}
 }  // namespace
 
 Tensors run_batched(const Op& op, TensorPointers pointers, const Attrs& attrs, int level) {
   std::vector<Tensor> inputs;
   std::vector<bool> batched;
   bool any = false;
-  DTypeVector types;
   for (const Tensor* t : pointers) {
     const bool is = is_batched_at(*t, level);
     inputs.push_back(is ? t->impl()->inner : *t);
     batched.push_back(is);
-    types.push_back(t->impl()->dtype);
     any |= is;
   }
   const DepthScope below(level - 1);
   // What will be repeated draws once, whatever depth it is repeated at.
   if (!any && (thread_state().effects || !draws(op, attrs))) return apply(op, inputs, attrs);
-  DTypeVector output_types;
-  check_call(op, types.data(), types.size(), attrs, &output_types);
+  const ElementResults element = check_element(op, pointers, attrs, level);
   const Size& batch = *batches()[size_t(level) - 1];
-  BatchContext ctx(op, attrs, std::move(inputs), std::move(batched), batch, output_types.size());
-  if (const Rule* rule = find_rule(op)) rule->run(ctx);
-  else if (op.elementwise) run_elementwise(ctx);
-  else batch_by_loop(ctx);
+  BatchContext ctx(op, attrs, std::move(inputs), std::move(batched), batch, element.types.size());
+  run_rule_or_loop(ctx, element);
   Tensors outputs;
   for (size_t i = 0; i < ctx.outputs().size(); ++i) {
-    const Tensor& t = ctx.outputs()[i];
+    Tensor t = ctx.outputs()[i];
     RW_CHECK(t.defined());
+    RW_CHECK(t.dtype() == element.types[i]);
     if (ctx.same(i)) {
       outputs.push_back(t);
       continue;
     }
+    // Rules that join the batch with an axis of the element cannot tell that axis from 0 elements.
+    if (batch.is(0) && element.shapes[i].fully_known()) t = no_elements(element, i);
     if (!t.shape().has_rank())
       fail_unimplemented(op.tag,
                          "arguments that differ within a vectorized_map leave the rank of the result open; "
                          "outside of a function it is known");
     RW_CHECK(t.rank() >= 1 && (t.dim(0) == batch.number() || t.dim(0) < 0 || !batch.known()));
     outputs.push_back(make_batched(t, level));
+    RW_CHECK(outputs.back().shape().compatible_with(element.shapes[i]));
   }
   return outputs;
 }
@@ -129,6 +200,7 @@ bool is_batched_at(const Tensor& t, int level) {
 }
 
 Tensor make_batched(const Tensor& inner, int level) {
+  RW_CHECK(inner.rank() >= 1);
   auto impl = Ref<TensorImpl>::adopt(new TensorImpl);
   impl->kind = TensorKind::kBatched;
   impl->level = uint8_t(level);

@@ -31,12 +31,14 @@ Tensor select(const Tensor& condition, const Tensor& a, const Tensor& b) {
   return apply_one(RW_OP("SelectV2"), {&wide, &a, &b});
 }
 
-// A body's arguments in the open trace: with the batch in front where they are flagged.
-std::vector<Tensor> batch_arguments(Trace& trace, const Graph& g, const Flags& flags, int64_t batch_size) {
+// A body's arguments in the open trace: with the batch in front where they are flagged. Elements have the
+// shapes that the body states; where it leaves the rank open, those that are known of what it is called with.
+std::vector<Tensor> batch_arguments(Trace& trace, const Graph& g, const std::vector<Shape>& elements,
+                                    const Flags& flags, int64_t batch_size) {
   std::vector<Tensor> symbols;
   for (size_t i = 0; i < g.arguments.size(); ++i) {
     const GraphValue& v = g.value(g.arguments[i]);
-    Shape shape = v.shape;
+    Shape shape = v.shape.has_rank() ? v.shape : elements[i];
     if (flags[i] && shape.has_rank()) shape.insert(0, batch_size);
     symbols.push_back(trace.add_argument(v.dtype, shape));
     GraphValue& here = trace.graph().value(trace.graph().arguments.back());
@@ -44,6 +46,12 @@ std::vector<Tensor> batch_arguments(Trace& trace, const Graph& g, const Flags& f
     if (!flags[i]) here.known = v.known;
   }
   return symbols;
+}
+
+Shape element_shape(const BatchContext& ctx, int i) {
+  Shape shape = ctx.input(i).shape();
+  if (ctx.batched(i)) shape.erase(0);
+  return shape;
 }
 
 // Runs a graph on tensors whose flagged ones have the batch in front; gives the results, and which of them
@@ -67,13 +75,14 @@ std::vector<Tensor> run_on_batch(const Graph& g, const std::vector<Tensor>& inpu
 }
 
 // The graph on a batch, as a graph; results all with the batch in front.
-Ref<Trace> on_batch(const Graph& g, const Flags& flags, const Size& batch) {
+Ref<Trace> on_batch(const Graph& g, const std::vector<Shape>& elements, const Flags& flags,
+                    const Size& batch) {
   const Ref<Trace> trace = new_body("batch");
   trace->graph().name = g.name + "_batch";
   const TraceScope scope(*trace);
   Flags batched;
   std::vector<Tensor> results =
-      run_on_batch(g, batch_arguments(*trace, g, flags, batch.number()), flags, batch, &batched);
+      run_on_batch(g, batch_arguments(*trace, g, elements, flags, batch.number()), flags, batch, &batched);
   for (size_t i = 0; i < results.size(); ++i)
     if (!batched[i]) results[i] = repeat_in_front(results[i], batch);
   trace->finish(results);
@@ -86,9 +95,11 @@ void batch_branches(BatchContext& ctx) {
   const std::vector<BodyRef> bodies = branches_of(ctx.op(), ctx.attrs());
   Flags flags;
   std::vector<Tensor> inputs;
+  std::vector<Shape> elements;
   for (int i = first; i < ctx.num_inputs(); ++i) {
     flags.push_back(ctx.batched(i));
     inputs.push_back(ctx.input(i));
+    elements.push_back(element_shape(ctx, i));
   }
   const bool choice_differs = !call && ctx.batched(0);
   if (choice_differs) {
@@ -97,7 +108,7 @@ void batch_branches(BatchContext& ctx) {
     if (!can) return batch_by_loop(ctx);
   }
   std::vector<Ref<Trace>> traces;
-  for (const BodyRef& b : bodies) traces.push_back(on_batch(graph_of(*b), flags, ctx.batch()));
+  for (const BodyRef& b : bodies) traces.push_back(on_batch(graph_of(*b), elements, flags, ctx.batch()));
   const std::vector<Tensor> captures = share_captures(traces);
   inputs.insert(inputs.end(), captures.begin(), captures.end());
   if (!choice_differs) {
@@ -133,7 +144,9 @@ class BatchedLoop {
         body_(graph_ref(ctx.attr<BodyRef>("body"))),
         batch_(ctx.batch()) {
     for (int i = 0; i < ctx.num_inputs(); ++i) flags_.push_back(ctx.batched(i));
+    elements_ = loop_shapes();
     find_flags();
+    if (!ranks_known()) return;
     ends_differ_ = condition_is_batched();
     if (!ends_differ_) return;
     for (size_t i = 0; i < flags_.size(); ++i)
@@ -143,6 +156,7 @@ class BatchedLoop {
 
   // Whether it can run as one loop; otherwise once per element.
   bool possible() const {
+    if (!ranks_known()) return false;
     if (!ends_differ_) return true;
     for (size_t i = 0; i < flags_.size(); ++i)
       if (body_->outputs[i] != body_->arguments[i] && !selectable(body_->value(body_->arguments[i]).dtype))
@@ -177,15 +191,35 @@ class BatchedLoop {
   }
 
  private:
+  bool ranks_known() const {
+    for (size_t i = 0; i < flags_.size(); ++i)
+      if (flags_[i] && !elements_[i].has_rank()) return false;
+    return true;
+  }
+  // What is true of an element's loop variables before every iteration.
+  std::vector<Shape> loop_shapes() const {
+    std::vector<Shape> shapes;
+    const std::vector<Shape> next = body_->output_shapes();
+    for (int i = 0; i < ctx_.num_inputs(); ++i) {
+      const Shape& stated = body_->value(body_->arguments[size_t(i)]).shape;
+      const Shape first = element_shape(ctx_, i);
+      const bool same_rank = first.has_rank() && next[size_t(i)].rank() == first.rank();
+      if (stated.has_rank()) shapes.push_back(stated);
+      else if (same_rank)
+        shapes.push_back(first == next[size_t(i)] ? first : Shape::unknown_of_rank(first.rank()));
+      else shapes.push_back(Shape::unknown_rank());
+    }
+    return shapes;
+  }
   // A loop variable has the batch if it enters with it or one iteration gives it the batch.
   void find_flags() {
-    for (bool changed = true; changed;) {
+    for (bool changed = true; changed && ranks_known();) {
       changed = false;
       const Ref<Trace> trace = new_body("batch");
       const TraceScope scope(*trace);
       Flags batched;
-      run_on_batch(*body_, batch_arguments(*trace, *body_, flags_, batch_.number()), flags_, batch_,
-                   &batched);
+      run_on_batch(*body_, batch_arguments(*trace, *body_, elements_, flags_, batch_.number()), flags_,
+                   batch_, &batched);
       for (size_t i = 0; i < flags_.size(); ++i)
         if (batched[i] && !flags_[i]) flags_[i] = changed = true;
     }
@@ -194,7 +228,8 @@ class BatchedLoop {
     const Ref<Trace> trace = new_body("batch");
     const TraceScope scope(*trace);
     Flags batched;
-    run_on_batch(*cond_, batch_arguments(*trace, *cond_, flags_, batch_.number()), flags_, batch_, &batched);
+    run_on_batch(*cond_, batch_arguments(*trace, *cond_, elements_, flags_, batch_.number()), flags_, batch_,
+                 &batched);
     return batched[0];
   }
 
@@ -208,7 +243,7 @@ class BatchedLoop {
     const Ref<Trace> trace = new_body("batch");
     trace->graph().name = cond_->name + "_batch";
     const TraceScope scope(*trace);
-    const std::vector<Tensor> state = batch_arguments(*trace, *cond_, flags_, batch_.number());
+    const std::vector<Tensor> state = batch_arguments(*trace, *cond_, elements_, flags_, batch_.number());
     Flags batched;
     const Tensor more =
         ends_differ_ ? reduce_any(going(state)) : run_on_batch(*cond_, state, flags_, batch_, &batched)[0];
@@ -219,7 +254,7 @@ class BatchedLoop {
     const Ref<Trace> trace = new_body("batch");
     trace->graph().name = body_->name + "_batch";
     const TraceScope scope(*trace);
-    const std::vector<Tensor> state = batch_arguments(*trace, *body_, flags_, batch_.number());
+    const std::vector<Tensor> state = batch_arguments(*trace, *body_, elements_, flags_, batch_.number());
     const Tensor more = ends_differ_ ? going(state) : Tensor();
     Flags batched;
     std::vector<Tensor> next = run_on_batch(*body_, state, flags_, batch_, &batched);
@@ -236,6 +271,7 @@ class BatchedLoop {
   const std::shared_ptr<const Graph> cond_, body_;
   const Size& batch_;
   Flags flags_;  // loop variables with the batch in front
+  std::vector<Shape> elements_;
   bool ends_differ_ = false;
 };
 

@@ -6,6 +6,7 @@
 #include "rewind/graph/graph_def.h"
 #include "rewind/graph/node_order.h"
 #include "rewind/graph/tensor_proto.h"
+#include "rewind/op/compiler_rows.h"
 #include "rewind/op/table.h"
 
 namespace rw {
@@ -99,6 +100,7 @@ class BodyReader {
     } else if (!op) {
       fail_not_found("GraphDef", "there is no op " + def.op);
     } else {
+      refuse_compiler_row(*op);
       attrs = read_attrs(*op, def);
     }
     const Attrs stored(attrs);

@@ -1,4 +1,6 @@
 // Control flow and calls: ops whose bodies are functions.
+#include <algorithm>
+
 #include "rewind/base/error.h"
 #include "rewind/op/table.h"
 
@@ -14,13 +16,33 @@ Shape common(const Shape& a, const Shape& b) {
   return out;
 }
 
-void check_arguments(ShapeContext& ctx, const FunctionBody& body, const char* what, int first) {
+// A predicate, or what a condition gives: one bool or number.
+constexpr DTypeSet kConditions =
+    set_of(DType::kBool, DType::kInt32, DType::kInt64, DType::kFloat32, DType::kFloat64);
+
+void check_condition(ShapeContext& ctx, DType dtype, const Shape& shape) {
+  if (!contains(kConditions, dtype))
+    ctx.fail("a condition must be a bool or a number: got " + std::string(name_of(dtype)));
+  if (shape.fully_known() && shape.num_elements() != 1)
+    ctx.fail("a condition must be one value: got shape " + shape.to_string());
+}
+
+void check_loop_condition(ShapeContext& ctx, const FunctionBody& cond) {
+  const std::vector<DType> types = cond.output_types();
+  if (types.size() != 1) ctx.fail("cond must give one result: it gives " + std::to_string(types.size()));
+  check_condition(ctx, types[0], cond.output_shapes()[0]);
+}
+
+// The inputs from `first` on are the body's arguments; further ones may follow if `more`.
+void check_arguments(ShapeContext& ctx, const FunctionBody& body, const char* what, int first,
+                     bool more = false) {
   const std::vector<DType> wanted = body.input_types();
-  bool fits = wanted.size() == size_t(ctx.num_inputs() - first);
+  const int given = ctx.num_inputs() - first;
+  bool fits = more ? given >= int(wanted.size()) : given == int(wanted.size());
   for (size_t i = 0; fits && i < wanted.size(); ++i) fits = wanted[i] == ctx.dtype(int(i) + first);
   if (!fits)
     ctx.fail(std::string(what) + " does not take these inputs: it has " + std::to_string(wanted.size()) +
-             " arguments, " + std::to_string(ctx.num_inputs() - first) + " are given, or types differ");
+             " arguments, " + std::to_string(std::max(0, given)) + " are given, or types differ");
 }
 
 void set_outputs(ShapeContext& ctx, const std::vector<Shape>& shapes) {
@@ -46,14 +68,19 @@ void branches(ShapeContext& ctx, const std::vector<BodyRef>& bodies) {
 }
 
 void if_shape(ShapeContext& ctx) {
+  check_condition(ctx, ctx.dtype(0), ctx.input(0));
   branches(ctx, {ctx.attr<BodyRef>("then_branch"), ctx.attr<BodyRef>("else_branch")});
 }
-void case_shape(ShapeContext& ctx) { branches(ctx, ctx.attr<std::vector<BodyRef>>("branches")); }
+void case_shape(ShapeContext& ctx) {
+  ctx.require_scalar(0);
+  branches(ctx, ctx.attr<std::vector<BodyRef>>("branches"));
+}
 
 void while_shape(ShapeContext& ctx) {
   const auto body = ctx.attr<BodyRef>("body");
   check_arguments(ctx, *body, "body", 0);
   check_arguments(ctx, *ctx.attr<BodyRef>("cond"), "cond", 0);
+  check_loop_condition(ctx, *ctx.attr<BodyRef>("cond"));
   const std::vector<Shape> shapes = body->output_shapes();
   if (shapes.size() != size_t(ctx.num_inputs()) || body->output_types() != body->input_types())
     ctx.fail("body must give one result for each loop variable, of its type");
@@ -89,6 +116,37 @@ void pass_first(ShapeContext& ctx) {
   if (ctx.num_outputs() > ctx.num_inputs()) ctx.fail("there must be an input for each output");
   for (int i = 0; i < ctx.num_outputs(); ++i) ctx.output(i, ctx.input(i));
 }
+void pass_results(ShapeContext& ctx) {
+  pass_first(ctx);
+  const auto types = ctx.attr<std::vector<DType>>("Tout");
+  for (size_t i = 0; i < types.size(); ++i)
+    if (types[i] != ctx.dtype(int(i)))
+      ctx.fail("output " + std::to_string(i) + " has the type of its input: " + ctx.describe(int(i)) +
+               ", Tout says " + std::string(name_of(types[i])));
+}
+
+void custom_gradient_shape(ShapeContext& ctx) {
+  pass_results(ctx);
+  const auto grad = ctx.attr<BodyRef>("grad");
+  const int64_t inputs = ctx.attr<int64_t>("num_inputs");
+  const int64_t captures = ctx.num_inputs() - ctx.num_outputs() - inputs;
+  std::vector<DType> types = ctx.attr<std::vector<DType>>("Tout");
+  for (int64_t i = captures; i > 0; --i) types.push_back(ctx.dtype(ctx.num_inputs() - int(i)));
+  if (inputs > ctx.num_inputs() || captures < 0 || types != grad->input_types())
+    ctx.fail("grad must take a gradient for each output, and what it captured");
+  const auto given = ctx.attr<std::vector<int64_t>>("given");
+  bool fits = given.size() == grad->output_types().size();
+  for (const int64_t i : given) fits = fits && i >= 0 && i < inputs;
+  if (!fits) ctx.fail("grad must give the gradients of the inputs that `given` lists");
+}
+
+void recompute_shape(ShapeContext& ctx) {
+  pass_results(ctx);
+  const auto body = ctx.attr<BodyRef>("body");
+  check_arguments(ctx, *body, "body", ctx.num_outputs(), true);
+  if (body->output_types() != ctx.attr<std::vector<DType>>("Tout"))
+    ctx.fail("body must give the results, of the types of Tout");
+}
 
 }  // namespace
 
@@ -99,13 +157,13 @@ void register_control_ops(OpTable& t) {
   t.add(
        "_CustomGradient(values: Tin) -> (output: Tout); Tin: list(type) >= 1; Tout: list(type) >= 0; "
        "num_inputs: int >= 0; given: list(int) >= 0; grad: func")
-      .shape(pass_first)
+      .shape(custom_gradient_shape)
       .runtime()
       .tag("custom_gradient");
   // Results of a stretch of the trace that derivatives compute again. values: the results, the arguments of
   // the body, and what the body's effects gave, in order: they do not happen again.
   t.add("_Recompute(values: Tin) -> (output: Tout); Tin: list(type) >= 1; Tout: list(type) >= 0; body: func")
-      .shape(pass_first)
+      .shape(recompute_shape)
       .runtime()
       .tag("recompute_grad");
   // What a variable's read gave, in a computation that is repeated: gradients go to the handle.

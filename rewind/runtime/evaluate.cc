@@ -70,8 +70,9 @@ void run_while(const Op& op, const Attrs& attrs, Inputs in, ValueList& outputs) 
 }
 
 void pass_first(const Op& op, const Attrs& attrs, Inputs in, ValueList& outputs) {
-  for (size_t i = 0; i < attr_as<std::vector<DType>>(op, attrs, "Tout").size(); ++i)
-    outputs.push_back(*in[i]);
+  const size_t count =
+      op.find_attr("Tout") ? attr_as<std::vector<DType>>(op, attrs, "Tout").size() : op.outputs.size();
+  for (size_t i = 0; i < count; ++i) outputs.push_back(*in[i]);
 }
 
 void run_call(const Op& op, const Attrs& attrs, Inputs in, ValueList& outputs) {

@@ -7,6 +7,7 @@
 
 #include "rewind/base/error.h"
 #include "rewind/device/memory_budget.h"
+#include "rewind/op/compiler_rows.h"
 #include "rewind/runtime/eager.h"
 #include "rewind/tensor/check_outputs.h"
 #include "rewind/tensor/effect_log.h"
@@ -234,7 +235,9 @@ Tensor apply_one(const Op& op, TensorPointers inputs, const Attrs& attrs) {
 }
 
 std::vector<Tensor> raw_op(std::string_view name, const std::vector<Tensor>& inputs, const Attrs& attrs) {
-  Tensors outputs = apply(find_op(name), inputs, attrs);
+  const Op& op = find_op(name);
+  refuse_compiler_row(op);
+  Tensors outputs = apply(op, inputs, attrs);
   return {std::make_move_iterator(outputs.begin()), std::make_move_iterator(outputs.end())};
 }
 

@@ -52,10 +52,11 @@ Array make_array(DType dtype, std::vector<int64_t> dims);
 // The same numbers in another type.
 Array convert(const Array& from, DType dtype);
 
-enum class AttrKind : uint8_t { kInt, kFloat, kBool, kString, kType, kShape, kTensor };
+// Functions are not in the bytes: tests write them as text, see test_body.h.
+enum class AttrKind : uint8_t { kInt, kFloat, kBool, kString, kType, kShape, kTensor, kFunc };
 
-// One vector holds the values, by kind: ints (int, bool, type), floats, strings, shapes, tensors. A scalar
-// has one.
+// One vector holds the values, by kind: ints (int, bool, type), floats, strings (string, func), shapes,
+// tensors. A scalar has one.
 struct CaseAttr {
   std::string name;
   bool inferred = false;

@@ -1,236 +1,26 @@
 #include "tests/support/case_run.h"
 
-#include <algorithm>
-#include <cstring>
-#include <new>
-
 #include "rewind/autodiff/batching.h"
 #include "rewind/autodiff/forward_accumulator.h"
 #include "rewind/autodiff/gradient_tape.h"
 #include "rewind/base/error.h"
 #include "rewind/function/function.h"
 #include "rewind/graph/graph.h"
-#include "rewind/kernel/random_streams.h"
 #include "rewind/op/table.h"
 #include "rewind/runtime/evaluate.h"
 #include "rewind/tensor/apply.h"
 #include "rewind/tensor/tensor.h"
 #include "rewind/tensor/tensor_impl.h"
 #include "rewind/tensor/variable.h"
+#include "tests/support/case_tensors.h"
 
 namespace rw::test {
 namespace {
 
-Tensor to_tensor(const Array& a) {
-  if (a.dtype == DType::kString) return tensor_from_strings(a.strings, Shape(a.dims));
-  return tensor_from_bytes(a.bytes.data(), a.dtype, Shape(a.dims));
-}
-
-// None for resources and variants, and for an undefined tensor.
-std::optional<Array> to_array(const Tensor& t) {
-  if (!t.defined() || t.dtype() == DType::kResource || t.dtype() == DType::kVariant) return std::nullopt;
-  Array a;
-  try {
-    a = make_array(t.dtype(), {t.shape().begin(), t.shape().end()});
-  } catch (const std::bad_alloc&) {
-    throw ResourceExhaustedError("[test] there is no room for a copy of the result");
-  }
-  if (a.dtype == DType::kString) {
-    auto view = t.data<std::string>();
-    a.strings.assign(view.begin(), view.end());
-  } else if (!a.bytes.empty()) {
-    std::memcpy(a.bytes.data(), t.host_data(), a.bytes.size());
-  }
-  return a;
-}
-
-HostTensor to_host_tensor(const Array& a) {
-  HostTensor h{a.dtype, Shape(a.dims), nullptr};
-  if (a.dtype == DType::kString) {
-    auto owner = std::make_shared<std::vector<std::string>>(a.strings);
-    h.data = std::shared_ptr<const void>(owner, owner->data());
-  } else {
-    auto owner = std::make_shared<std::string>(a.bytes);
-    h.data = std::shared_ptr<const void>(owner, owner->data());
-  }
-  return h;
-}
-
-Shape to_shape(const std::optional<std::vector<int64_t>>& dims) {
-  return dims ? Shape(*dims) : Shape::unknown_rank();
-}
-
-AttrValue to_attr(const CaseAttr& a) {
-  if (!a.list) {
-    switch (a.kind) {
-      case AttrKind::kInt: return a.ints.at(0);
-      case AttrKind::kFloat: return a.floats.at(0);
-      case AttrKind::kBool: return a.ints.at(0) != 0;
-      case AttrKind::kString: return a.strings.at(0);
-      case AttrKind::kType: return DType(a.ints.at(0));
-      case AttrKind::kShape: return to_shape(a.shapes.at(0));
-      case AttrKind::kTensor: return to_host_tensor(a.tensors.at(0));
-    }
-  }
-  switch (a.kind) {
-    case AttrKind::kInt: return a.ints;
-    case AttrKind::kFloat: return a.floats;
-    case AttrKind::kBool: return std::vector<bool>(a.ints.begin(), a.ints.end());
-    case AttrKind::kString: return a.strings;
-    case AttrKind::kType: {
-      std::vector<DType> types;
-      for (auto t : a.ints) types.push_back(DType(t));
-      return types;
-    }
-    case AttrKind::kShape: {
-      std::vector<Shape> shapes;
-      for (auto& s : a.shapes) shapes.push_back(to_shape(s));
-      return shapes;
-    }
-    case AttrKind::kTensor: break;
-  }
-  throw InvalidArgumentError("[test] an attribute cannot be a list of tensors");
-}
-
-// The leaves as tensors; a variable's tensor is its handle.
-struct Leaves {
-  std::vector<Tensor> tensors;
-  std::vector<Variable> variables;  // undefined where the leaf is a tensor
-
-  explicit Leaves(const Case& c) {
-    for (Input* in : leaves(const_cast<Call&>(c.call))) {
-      Tensor value = to_tensor(in->value);
-      Variable variable;
-      if (in->kind == Input::kVariable) variable = Variable(value);
-      tensors.push_back(variable.defined() ? variable.handle() : value);
-      variables.push_back(variable);
-    }
-  }
-  void watch(GradientTape& tape, size_t k) const {
-    if (variables[k].defined()) tape.watch(variables[k]);
-    else tape.watch(tensors[k]);
-  }
-};
-
-Attrs said_attrs(const Call& call) {
-  std::vector<std::pair<std::string, AttrValue>> attrs;
-  for (auto& a : call.attrs)
-    if (!a.inferred) attrs.emplace_back(a.name, to_attr(a));
-  return Attrs(attrs);
-}
-
-std::vector<Tensor> evaluate(const Call& call, const std::vector<Tensor>& leaf_tensors, size_t& next) {
-  std::vector<Tensor> inputs;
-  for (auto& in : call.inputs) {
-    if (in.kind != Input::kCall) {
-      inputs.push_back(leaf_tensors[next++]);
-      continue;
-    }
-    auto outputs = evaluate(*in.call, leaf_tensors, next);
-    if (in.output >= outputs.size())
-      throw InvalidArgumentError("[test] " + in.call->op + " has no such output");
-    inputs.push_back(outputs[in.output]);
-  }
-  return raw_op(call.op, inputs, said_attrs(call));
-}
-
-std::vector<Tensor> evaluate(const Case& c, const std::vector<Tensor>& leaf_tensors) {
-  size_t next = 0;
-  return evaluate(c.call, leaf_tensors, next);
-}
-
-struct Targets {
-  std::vector<Tensor> tensors, gradients;
-  Targets(const Case& c, const std::vector<Tensor>& outputs) {
-    if (c.output_gradients.empty())
-      for (auto& y : outputs)
-        if (is_differentiable(y.dtype())) tensors.push_back(y);
-    for (size_t k = 0; k < std::min(outputs.size(), c.output_gradients.size()); ++k) {
-      if (!c.output_gradients[k]) continue;
-      tensors.push_back(outputs[k]);
-      gradients.push_back(to_tensor(*c.output_gradients[k]));
-    }
-  }
-};
-
-const char* class_name(ErrorCode code) {
-  switch (code) {
-    case ErrorCode::kCancelled: return "CancelledError";
-    case ErrorCode::kUnknown: return "UnknownError";
-    case ErrorCode::kInvalidArgument: return "InvalidArgumentError";
-    case ErrorCode::kNotFound: return "NotFoundError";
-    case ErrorCode::kAlreadyExists: return "AlreadyExistsError";
-    case ErrorCode::kPermissionDenied: return "PermissionDeniedError";
-    case ErrorCode::kResourceExhausted: return "ResourceExhaustedError";
-    case ErrorCode::kFailedPrecondition: return "FailedPreconditionError";
-    case ErrorCode::kAborted: return "AbortedError";
-    case ErrorCode::kOutOfRange: return "OutOfRangeError";
-    case ErrorCode::kUnimplemented: return "UnimplementedError";
-    case ErrorCode::kInternal: return "InternalError";
-    case ErrorCode::kDataLoss: return "DataLossError";
-  }
-  return "UnknownError";
-}
-
-// Runs body(result); `stage` is what an error's class is prefixed with at that moment.
-template <class Body>
-Result guarded(Body body) {
-  Result r;
-  std::string stage;
-  auto fail = [&](std::string error, const char* message) {
-    r = {};
-    r.failed = true;
-    r.error = stage + error;
-    r.message = message;
-  };
-  forget_all_random();  // every run draws the same
-  try {
-    body(r, stage);
-  } catch (const Error& e) { fail(class_name(e.code()), e.what()); } catch (const std::exception& e) {
-    fail("std::exception", e.what());
-  }
-  return r;
-}
-
-std::vector<std::optional<Array>> to_arrays(const std::vector<Gradient>& gradients) {
-  std::vector<std::optional<Array>> arrays;
-  for (auto& g : gradients) arrays.push_back(g.none() ? std::nullopt : to_array(g.tensor()));
-  return arrays;
-}
-
-// What a case gives: the outputs with the variables' values behind them, and the gradients.
-struct CaseTensors {
-  std::vector<Tensor> outputs;
-  std::vector<Gradient> gradients;
-};
-
-CaseTensors run(const Case& c, const Leaves& in, std::string& stage) {
-  GradientTape tape({.watch_accessed_variables = false});
-  std::vector<Tensor> sources;
-  for (auto k : c.wanted) {
-    in.watch(tape, k);
-    sources.push_back(in.tensors[k]);
-  }
-  CaseTensors all;
-  all.outputs = evaluate(c, in.tensors);
-  const Targets targets(c, all.outputs);
-  for (auto& v : in.variables)
-    if (v.defined()) all.outputs.push_back(v.value());
-  if (c.wanted.empty()) return all;
-  stage = "gradient: ";
-  all.gradients = tape.flat_gradient(targets.tensors, sources, {.output_gradients = targets.gradients});
-  return all;
-}
-
-void store(const CaseTensors& from, Result& r) {
-  for (auto& y : from.outputs) r.outputs.push_back(to_array(y));
-  r.gradients = to_arrays(from.gradients);
-}
-
 // Of each leaf, whether it is an axis, a size or the like.
 void find_host_leaves(const Call& call, std::vector<bool>* host) {
   const Op& op = find_op(call.op);
-  const auto counts = split_inputs(op, call.inputs.size(), said_attrs(call));
+  const auto counts = split_inputs(op, call.inputs.size(), stated_attrs(call));
   size_t next = 0;
   for (size_t a = 0; a < counts.size(); ++a) {
     for (int k = 0; k < counts[a]; ++k) {
