@@ -85,6 +85,15 @@ DType checked_dtype(const AttrDef& def, format::DataType type) {
   return d;
 }
 
+// Whether the list holds elements of no other type than the attribute's.
+bool holds_only(const ListValue& list, AttrType type) {
+  const auto fits = [&](AttrType own, const auto& elements) { return own == type || elements.empty(); };
+  return fits(AttrType::kString, list.s) && fits(AttrType::kInt, list.i) && fits(AttrType::kFloat, list.f) &&
+         fits(AttrType::kBool, list.b) && fits(AttrType::kType, list.type) &&
+         fits(AttrType::kShape, list.shape) && fits(AttrType::kTensor, list.tensor) &&
+         fits(AttrType::kFunc, list.func);
+}
+
 AttrValue list_from_proto(const AttrDef& def, const ListValue& list, const BodyOfName& body_of_name) {
   switch (def.type) {
     case AttrType::kInt: return list.i;
@@ -155,8 +164,8 @@ format::AttrValue to_attr_proto(const AttrValue& value, const NameOfBody& name_o
 AttrValue from_attr_proto(const AttrDef& def, const format::AttrValue& proto, const BodyOfName& body_of_name,
                           int64_t max_constant_bytes) {
   if (def.list) {
-    if (const auto* v = std::get_if<Box<ListValue>>(&proto.value))
-      return list_from_proto(def, **v, body_of_name);
+    const auto* v = std::get_if<Box<ListValue>>(&proto.value);
+    if (v && holds_only(**v, def.type)) return list_from_proto(def, **v, body_of_name);
   } else {
     switch (def.type) {
       case AttrType::kInt:

@@ -52,6 +52,11 @@ void set_outputs(ShapeContext& ctx, const std::vector<Shape>& shapes) {
   for (int i = 0; i < ctx.num_outputs(); ++i) ctx.output(i, shapes[size_t(i)]);
 }
 
+void check_results(ShapeContext& ctx, const FunctionBody& body) {
+  if (body.output_types() != ctx.attr<std::vector<DType>>("Tout"))
+    ctx.fail("the function must give results of the types in Tout");
+}
+
 void branches(ShapeContext& ctx, const std::vector<BodyRef>& bodies) {
   std::vector<Shape> shapes;
   for (size_t b = 0; b < bodies.size(); ++b) {
@@ -64,6 +69,7 @@ void branches(ShapeContext& ctx, const std::vector<BodyRef>& bodies) {
     else
       for (size_t i = 0; i < own.size(); ++i) shapes[i] = common(shapes[i], own[i]);
   }
+  check_results(ctx, *bodies[0]);
   set_outputs(ctx, shapes);
 }
 
@@ -108,6 +114,7 @@ void keeping_while_shape(ShapeContext& ctx) {
 void call_shape(ShapeContext& ctx) {
   const auto body = ctx.attr<BodyRef>("f");
   check_arguments(ctx, *body, "f", 0);
+  check_results(ctx, *body);
   set_outputs(ctx, body->output_shapes());
 }
 

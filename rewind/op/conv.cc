@@ -23,11 +23,12 @@ void conv_shape(ShapeContext& ctx) {
 // A shape that comes as the value of input i; false while it is not known.
 bool shape_value(ShapeContext& ctx, int i, int rank, Shape* shape) {
   ctx.require_rank(i, 1);
+  const int64_t count = ctx.input(i).has_rank() ? ctx.input(i)[0] : -1;
+  if (count >= 0 && count != rank)
+    ctx.fail(ctx.op().inputs[size_t(i)].name + " must have " + std::to_string(rank) + " numbers: got " +
+             std::to_string(count));
   IntVector sizes;
   if (!ctx.ints(i, &sizes)) return false;
-  if (int(sizes.size()) != rank)
-    ctx.fail(ctx.op().inputs[size_t(i)].name + " must have " + std::to_string(rank) + " numbers: got " +
-             std::to_string(sizes.size()));
   for (const int64_t s : sizes)
     if (s < 0)
       ctx.fail(ctx.op().inputs[size_t(i)].name + " must not be negative: got " +
@@ -48,9 +49,11 @@ void conv_input_grad_shape(ShapeContext& ctx) {
   for (int i = 1; i < 3; ++i) ctx.require_rank(i, kSpatial + 2);
   Shape input = Shape::unknown_of_rank(kSpatial + 2);
   IntVector sizes;
-  if (kSpatial == 2 && ctx.ints(0, &sizes) && sizes.size() == 2 && ctx.input(2).has_rank() &&
-      ctx.input(1).has_rank()) {
-    // Only the height and width: the rest follows.
+  // Only the height and width: the rest follows.
+  const bool partial = kSpatial == 2 && ctx.input(0).rank() == 1 && ctx.input(0)[0] == 2;
+  if (partial) {
+    if (!ctx.ints(0, &sizes) || !ctx.input(2).has_rank() || !ctx.input(1).has_rank())
+      return ctx.output(0, input);
     const bool first = reader<2>(ctx).channels_first();
     input = first ? Shape{ctx.input(2)[0], ctx.input(1)[2], sizes[0], sizes[1]}
                   : Shape{ctx.input(2)[0], sizes[0], sizes[1], ctx.input(1)[2]};

@@ -95,7 +95,7 @@ void call_function(const Case& c, uint32_t draw, bool under_tape, Result& r, std
 
 // One number that depends on the tensor.
 Tensor touch(const Tensor& t) {
-  if (t.dtype() == DType::kString) return cast(size(t), DType::kFloat32);
+  if (t.dtype() == DType::kString) return reduce_sum(cast(raw_op("StringLength", {t})[0], DType::kFloat32));
   return reduce_sum(cast(t, DType::kFloat32));
 }
 
@@ -131,6 +131,8 @@ void call_in_loop(const Case& c, uint32_t draw, Result& r) {
 constexpr int64_t kBatches[] = {2, 3, 1, 0, 20};
 int64_t batch_of(uint32_t draw) { return kBatches[draw / 64 % std::size(kBatches)]; }
 
+bool batch_in_trace(uint32_t draw) { return draw / 8 % 3 == 0; }
+
 // The tensors among the leaves that the draw takes; all of them when it takes none.
 std::vector<size_t> batched_leaves(const Leaves& in, uint32_t draw) {
   std::vector<size_t> all, some;
@@ -160,7 +162,7 @@ void call_on_batch(const Case& c, uint32_t draw, Result& r) {
         },
         elements);
   };
-  if (draw / 8 % 3 != 0) return keep(map(in.tensors), r);
+  if (!batch_in_trace(draw)) return keep(map(in.tensors), r);
   TensorVector arguments;
   const auto f = trace(in, draw % 4, map, &arguments);
   keep((*f)(arguments), r);
@@ -255,12 +257,20 @@ Result run_call(const Case& original, CallMode mode, uint32_t draw) {
 }
 
 bool refuses_alike(const Case& c, CallMode mode, uint32_t draw) {
-  if (mode == CallMode::kVectorizedMap) return batch_of(draw) > 0;
+  const Op& op = find_op(c.call.op);
+  // In a trace, rules need not look at values that are not known.
+  if (mode == CallMode::kVectorizedMap) return batch_of(draw) > 0 && !batch_in_trace(draw);
+  if (mode == CallMode::kTape) return true;
+  // The compiler finds an open size from the number of elements, which legal calls keep.
+  if (op.name == "Reshape") return false;
+  // What nobody looks at does not run: handles, and in a loaded graph lists.
+  for (Input* in : leaves(const_cast<Call&>(c.call)))
+    if (in->kind == Input::kVariable && !op.stateful) return false;
   if (mode != CallMode::kGraphDef) return true;
   for (const CaseAttr& a : c.call.attrs)
     if (a.name.empty()) return false;  // a file's notes to itself
-  for (const ArgDef& output : find_op(c.call.op).outputs)
-    if (output.dtype == DType::kVariant) return false;  // nobody takes it
+  for (const ArgDef& output : op.outputs)
+    if (output.dtype == DType::kVariant) return false;
   return true;
 }
 
