@@ -69,6 +69,14 @@ int weight_of(const Op& op) {
 
 RowReduction row_reduction(const Op& op) { return reductions().at(op.name); }
 
+// Whether the inputs broadcast to this shape.
+static bool spreads_to(const Graph& g, const Node& n, const Shape& out) {
+  Shape wider;
+  for (const ValueId v : n.inputs)
+    if (!broadcast_shapes(out, g.value(v).shape, &wider) || !(wider == out)) return false;
+  return true;
+}
+
 Fusible fusible(const Graph& g, const Node& n) {
   if (n.op->stateful || n.outputs.size() != 1) return {};
   const GraphValue& out = g.value(n.outputs[0]);
@@ -92,7 +100,8 @@ Fusible fusible(const Graph& g, const Node& n) {
   if (!op || size_t(op->arity) != n.inputs.size() || op->out != out.dtype) return {};
   if (loop::divides_integers(name, in) && !divisor_is_safe(g, n)) return {};
   if (name == "Pow" && !is_floating(in)) return {};  // refuses negative exponents
-  return {FuseKind::kScalar};
+  // Equal of shapes that do not fit gives one false, if it is told to.
+  return spreads_to(g, n, out.shape) ? Fusible{FuseKind::kScalar} : Fusible{};
 }
 
 }  // namespace rw

@@ -233,6 +233,26 @@ TEST(RefusedCalls, OfSizesThatATraceDoesNotKnow) {
   }
 }
 
+// Ops that are elementwise and take inputs of one shape only keep a broadcast in front of them.
+TEST(CompiledCalls, KeepTheShapesOfInputs) {
+  const Tensor row = constant(std::vector<float>{1, 2, 3}), x = ones({2, 3});
+  const Tensor dims = constant(std::vector<int32_t>{2, 3});
+  for (const char* op : {"AddN", "ReluGrad", "TanhGrad"}) {
+    const auto f = [&](const Tensor& t, const Tensor& y) {
+      return raw_op(op, {raw_op("BroadcastTo", {t, dims})[0], y})[0];
+    };
+    EXPECT_EQ(function(f)(row, x).to_vector<float>(), f(row, x).to_vector<float>()) << op;
+  }
+  const auto unequal = [](const Tensor& a, const Tensor& b) {
+    return raw_op("NotEqual", {a, b}, {{"incompatible_shape_error", false}})[0];
+  };
+  const Tensor narrow = zeros({2});
+  const auto f =
+      function([&](const Tensor& a, const Tensor& b) { return raw_op("LogicalNot", {unequal(a, b)})[0]; });
+  EXPECT_EQ(f(x, narrow).shape(), Shape());
+  EXPECT_FALSE(bool(f(x, narrow)));
+}
+
 // Bodies that say nothing of their arguments' ranks, as files have them.
 TEST(BatchedCalls, OfControlFlowWithOpenRanks) {
   const Attrs branches{{"Tout", std::vector<DType>{DType::kFloat32}},

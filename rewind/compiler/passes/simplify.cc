@@ -2,6 +2,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "rewind/base/error.h"
 #include "rewind/compiler/fusible.h"
 #include "rewind/compiler/passes/passes.h"
 #include "rewind/compiler/rewrite.h"
@@ -118,6 +119,21 @@ const std::unordered_map<const Op*, Rule>& rules() {
   return *table;
 }
 
+// Whether the op takes these inputs and gives this shape: some elementwise ops want inputs of one shape.
+bool gives_shape(const Node& n, std::span<const ValueId> in, const Shape& out, const Graph& g) {
+  SmallVector<View, 8> views;
+  for (const ValueId v : in) {
+    const GraphValue& value = g.value(v);
+    views.push_back({nullptr, &value.shape, value.dtype, value.shape.num_elements()});
+  }
+  Shape shape;
+  ShapeContext ctx(*n.op, n.attrs, views.data(), views.size(), &shape, 1);
+  try {
+    n.op->shape_rule(ctx);
+  } catch (const InvalidArgumentError&) { return false; }
+  return shape == out;
+}
+
 // An elementwise op spreads its inputs by itself: it takes what a BroadcastTo (or a reshape of one that only
 // adds leading ones) was given, where the result keeps its shape.
 void take_before_broadcast(const Node& n, SmallVector<ValueId, 8>& in, const Shape& out, const Graph& to) {
@@ -126,13 +142,9 @@ void take_before_broadcast(const Node& n, SmallVector<ValueId, 8>& in, const Sha
   for (size_t i = 0; i < in.size(); ++i) {
     const Node* p = to.producer(in[i]);
     if (!p || p->op != broadcast_to) continue;
-    Shape shape = to.value(p->inputs[0]).shape;
-    bool fits = true;
-    for (size_t k = 0; k < in.size() && fits; ++k) {
-      Shape wider;
-      if (k != i) fits = broadcast_shapes(shape, to.value(in[k]).shape, &wider), shape = wider;
-    }
-    if (fits && shape == out) in[i] = p->inputs[0];
+    SmallVector<ValueId, 8> before = in;
+    before[i] = p->inputs[0];
+    if (gives_shape(n, {before.data(), before.size()}, out, to)) in = before;
   }
 }
 
