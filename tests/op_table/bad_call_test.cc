@@ -1,7 +1,7 @@
 // Bad calls: every row of the op table, called with inputs and attributes broken in many ways, in all the
 // ways that a program makes calls, either works or throws rw::Error. It never crashes, hangs or lets another
-// exception out, and what eager execution refuses, every way refuses. An op's calls run in a forked child, so
-// that a crash is a failure with a name; the child starts again behind the call that killed it.
+// exception out, and what eager execution refuses, every way refuses. Calls run in a forked child, so
+// that a crash is a failure with a name; another child starts behind the call that killed it.
 //
 // $REWIND_RANDOM_SCALE scales the number of calls an op (1 = 420; default 0.05), $REWIND_RANDOM_SEED the
 // draws. A failure prints its call and what to set $REWIND_BAD_CALL to, which then runs that call alone, in
@@ -47,6 +47,7 @@ constexpr int kSecondsPerCall = 120;
 constexpr int kSecondsPerCall = 30;
 #endif
 constexpr int kMaxDeathsPerOp = 5;
+constexpr int kOpsPerChild = 30;  // a process takes time to start its threads and its code generator
 
 double scale() {
   const char* text = std::getenv("REWIND_RANDOM_SCALE");
@@ -59,10 +60,15 @@ uint32_t seed() {
 
 // What the child tells the parent, in memory that both see.
 struct Progress {
-  int next;      // the call that runs now
-  int refused;   // calls that threw rw::Error
-  int failures;  // calls that threw something else, or gave results where eager execution throws
-  char failure[3000];
+  int job, next;       // the call that runs now
+  int refused;         // calls that threw rw::Error
+  int failures;        // calls that threw something else, or gave results where eager execution throws
+  char text[1 << 20];  // the first failure of each op
+
+  void add(const std::string& failure) {
+    const size_t used = std::strlen(text);
+    std::snprintf(text + used, sizeof text - used, "%s\n", failure.c_str());
+  }
 };
 
 // The call that a number stands for, in one of the modes.
@@ -115,24 +121,35 @@ std::string check(const BadCall& call, bool* refused) {
   return "";
 }
 
-// Calls [progress->next, count) in this process, which ends with it.
-[[noreturn]] void run_child(const std::vector<const Case*>& cases, const Op& op, int count,
-                            Progress* progress) {
+// The calls of one op.
+struct Job {
+  const Op* op;
+  const std::vector<const Case*>* cases;
+  int count;
+};
+
+// The calls from progress on in this process, which ends with them.
+[[noreturn]] void run_child(const std::vector<Job>& jobs, int last_job, Progress* progress) {
 #ifndef REWIND_SANITIZED
   rlimit memory{rlim_t(4) << 30, rlim_t(4) << 30};
   setrlimit(RLIMIT_AS, &memory);
 #endif
   rlimit no_core{0, 0};
   setrlimit(RLIMIT_CORE, &no_core);
-  for (; progress->next < count; ++progress->next) {
-    alarm(kSecondsPerCall);
-    const BadCall call = bad_call(cases, op, progress->next);
-    bool refused = false;
-    const std::string wrong = check(call, &refused);
-    progress->refused += refused;
-    if (!wrong.empty() && progress->failures++ == 0)
-      std::snprintf(progress->failure, sizeof progress->failure, "%s\n  %s", wrong.c_str(),
-                    text_of(call, op, progress->next).c_str());
+  for (; progress->job < last_job; ++progress->job, progress->next = 0) {
+    const Job& job = jobs[size_t(progress->job)];
+    bool told = false;
+    for (; progress->next < job.count; ++progress->next) {
+      alarm(kSecondsPerCall);
+      const BadCall call = bad_call(*job.cases, *job.op, progress->next);
+      bool refused = false;
+      const std::string wrong = check(call, &refused);
+      progress->refused += refused;
+      if (wrong.empty()) continue;
+      ++progress->failures;
+      if (!told) progress->add(wrong + "\n  " + text_of(call, *job.op, progress->next));
+      told = true;
+    }
   }
   _exit(0);
 }
@@ -177,23 +194,24 @@ int count_of(const Op& op) {
   return std::max(all_attributes, int(std::lround(kCallsPerOp * scale())));
 }
 
-// The calls of one op in children, until one gets to the end.
-void run_op(const std::vector<const Case*>& cases, const Op& op, int count, Progress* progress) {
-  *progress = {};
-  for (int deaths = 0; progress->next < count && deaths < kMaxDeathsPerOp; ++deaths) {
+// The calls of jobs [progress->job, last_job) in children, until one gets to the end.
+void run_jobs(const std::vector<Job>& jobs, int last_job, Progress* progress) {
+  for (int deaths = 0; progress->job < last_job;) {
     std::cout.flush();
     const pid_t child = fork();
     ASSERT_GE(child, 0);
-    if (child == 0) run_child(cases, op, count, progress);
+    if (child == 0) run_child(jobs, last_job, progress);
     int status = 0;
     waitpid(child, &status, 0);
-    if (WIFEXITED(status) && WEXITSTATUS(status) == 0) break;
+    if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return;
+    const Job& job = jobs[size_t(progress->job)];
     ADD_FAILURE() << (WIFSIGNALED(status) ? std::string(strsignal(WTERMSIG(status)))
                                           : "exit " + std::to_string(WEXITSTATUS(status)))
-                  << "\n  " << text_of(bad_call(cases, op, progress->next), op, progress->next);
+                  << "\n  "
+                  << text_of(bad_call(*job.cases, *job.op, progress->next), *job.op, progress->next);
     ++progress->next;
+    if (++deaths % kMaxDeathsPerOp == 0) ++progress->job, progress->next = 0;
   }
-  if (progress->failures) ADD_FAILURE() << progress->failures << " calls, first " << progress->failure;
 }
 
 // "Conv2D 17": that call of the op, here; "Conv2D 0 17": all from 0 on, where it needs what they left.
@@ -226,26 +244,32 @@ TEST(BadCalls, WorkOrThrow) {
   ASSERT_NE(shared, MAP_FAILED);
   auto* progress = static_cast<Progress*>(shared);
 
-  int calls = 0, refused = 0;
+  int calls = 0;
   size_t attributes = 0, touched = 0;
   std::set<std::string> untouched;
+  std::vector<Job> jobs;
   for (auto& [name, cases] : by_op) {
     const Op& op = *op_table().find(name);
-    const int count = count_of(op);
+    jobs.push_back({&op, &cases, count_of(op)});
+    calls += jobs.back().count;
     std::set<std::string> seen;
-    for (int i = 0; i < count; ++i) seen.insert(bad_call(cases, op, i).mutation.attribute);
+    for (int i = 0; i < jobs.back().count; ++i) seen.insert(bad_call(cases, op, i).mutation.attribute);
     for (auto& a : op.attrs) {
       ++attributes;
       if (seen.count(a.name)) ++touched;
       else untouched.insert(name + "." + a.name);
     }
-    run_op(cases, op, count, progress);
-    calls += progress->next;
-    refused += progress->refused;
   }
+  for (int first = 0; first < int(jobs.size()); first += kOpsPerChild) {
+    progress->job = first;
+    progress->next = 0;
+    run_jobs(jobs, std::min(first + kOpsPerChild, int(jobs.size())), progress);
+  }
+  if (progress->failures)
+    ADD_FAILURE() << progress->failures << " calls, of each op the first:\n" << progress->text;
+  std::cout << calls << " bad calls of " << by_op.size() << " ops, " << progress->refused << " refused; "
+            << touched << " of " << attributes << " attributes touched\n";
   munmap(shared, sizeof(Progress));
-  std::cout << calls << " bad calls of " << by_op.size() << " ops, " << refused << " refused; " << touched
-            << " of " << attributes << " attributes touched\n";
   for (auto& a : untouched) std::cout << "  never touched: " << a << '\n';
 }
 

@@ -268,7 +268,9 @@ bool refuses_alike(const Case& c, CallMode mode, uint32_t draw) {
     if (in->kind == Input::kVariable && !op.stateful) return false;
   if (mode != CallMode::kGraphDef) return true;
   for (const CaseAttr& a : c.call.attrs)
-    if (a.name.empty()) return false;  // a file's notes to itself
+    if (a.name.empty() ||
+        (a.list && a.ints.empty() && a.floats.empty() && a.strings.empty() && a.shapes.empty()))
+      return false;  // a file's notes; lists without a type
   for (const ArgDef& output : op.outputs)
     if (output.dtype == DType::kVariant) return false;
   return true;

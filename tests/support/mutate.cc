@@ -46,6 +46,15 @@ double odd_float(Rng& rng) {
   return pick(rng, values);
 }
 
+// The same numbers in another type; a bool is 0 or 1.
+Array in_type(const Array& a, DType t) {
+  if (t == DType::kString || a.dtype == DType::kString) return make_array(t, a.dims);
+  Array b = convert(a, t);
+  if (t == DType::kBool)
+    for (char& c : b.bytes) c = char(c != 0);
+  return b;
+}
+
 // New sizes, old elements repeated: the values stay plausible.
 void reshape(Array& a, std::vector<int64_t> dims) {
   Array old = std::move(a);
@@ -93,7 +102,7 @@ std::string mutate_array(Array& a, Rng& rng) {
       Array b = make_array(t, a.dims);
       if (t != DType::kString && a.dtype != DType::kString &&
           (is_differentiable(t) || !is_differentiable(a.dtype)))
-        b = convert(a, t);
+        b = in_type(a, t);
       a = std::move(b);
       return "dtype " + std::string(name_of(t));
     }
@@ -156,8 +165,7 @@ std::string mutate_types(Call& call, Rng& rng) {
   const DType from = found[below(rng, found.size())]->value.dtype, to = pick(rng, kTypes);
   for (Input* in : found) {
     if (in->value.dtype != from) continue;
-    const bool numbers = to != DType::kString && from != DType::kString;
-    in->value = numbers ? convert(in->value, to) : make_array(to, in->value.dims);
+    in->value = in_type(in->value, to);
   }
   return "dtype " + std::string(name_of(from)) + " becomes " + std::string(name_of(to));
 }

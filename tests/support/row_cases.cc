@@ -75,8 +75,9 @@ void add_control(const std::string& name, std::vector<Case>* all) {
         make(name, {ints({}, {1}), floats({2})},
              {one, attr_func("branches", {"add:float32", "same:float32", "index:float32"}, true)}));
   if (row == "While")
-    all->push_back(make(name, {floats({}), ints({2}, {4})},
-                        {attr_func("cond", {"below:float32,int32"}), attr_func("body", {"add:float32,int32"})}));
+    all->push_back(
+        make(name, {floats({}), ints({2}, {4})},
+             {attr_func("cond", {"below:float32,int32"}), attr_func("body", {"add:float32,int32"})}));
   if (row.ends_with("PartitionedCall")) {
     all->push_back(make(name, {floats({2, 2})}, {one, attr_func("f", {"add:float32"})}));
     all->push_back(make(name, {floats({2})}, {one, attr_func("f", {"index:float32"})}));
