@@ -274,11 +274,11 @@ void Layer::visit_more(ChildCollector& collector) {
     if (Layer* object = child->object_or_null()) collector.members(child->name, *object);
 }
 
-const Variable& Layer::weight_of(const Variable& own, const char* name) const {
-  if (own.defined()) return own;
+const Variable& Layer::weight_of(const Variable* own, const char* name) const {
+  if (own->defined()) return *own;
   for (const LayerState::Weight& w : state_->weights)
     if (weight_name(w.variable) == name) return w.variable;
-  return own;
+  return *own;
 }
 
 std::string weight_path(const Variable& weight) {

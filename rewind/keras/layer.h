@@ -161,7 +161,7 @@ class Layer : public Module {
   // A weight in the type in which the layer computes.
   Tensor value_of(const Variable& weight) const;
   // This object's handle of a weight, or where another object of the layer built it, the layer's by its name.
-  const Variable& weight_of(const Variable& own, const char* weight_name) const;
+  const Variable& weight_of(const Variable* own, const char* weight_name) const;
 
  private:
   friend class LayerCall;

@@ -28,8 +28,8 @@ class Dense : public LayerOf<Dense> {
   Tensor call(const Tensor& x, const CallArgs&) override;
   bool supports_masking() const override { return true; }
 
-  const Variable& kernel() const { return weight_of(kernel_, "kernel"); }
-  const Variable& bias() const { return weight_of(bias_, "bias"); }
+  const Variable& kernel() const { return weight_of(&kernel_, "kernel"); }
+  const Variable& bias() const { return weight_of(&bias_, "bias"); }
 
  private:
   int64_t units_;

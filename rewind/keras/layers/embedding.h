@@ -23,7 +23,7 @@ class Embedding : public LayerOf<Embedding> {
   bool supports_masking() const override { return options_.mask_zero; }
   Tensor compute_mask(const std::vector<Tensor>& inputs, const std::vector<Tensor>&) override;
 
-  const Variable& embeddings() const { return weight_of(embeddings_, "embeddings"); }
+  const Variable& embeddings() const { return weight_of(&embeddings_, "embeddings"); }
 
  private:
   int64_t input_dim_, output_dim_;
