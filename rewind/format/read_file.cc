@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "rewind/base/errno_text.h"
 #include "rewind/base/error.h"
 
 namespace rw::format {
@@ -17,8 +18,8 @@ ReadFile::ReadFile(std::string path, const char* tag) : path_(std::move(path)), 
     const int reason = errno;
     if (fd_ >= 0) close(fd_);
     const std::string message = std::string("[") + tag_ + "] " + path_ + ": " + what;
-    if (reason == ENOENT || reason == ENOTDIR) throw NotFoundError(message + ": " + std::strerror(reason));
-    throw FailedPreconditionError(message + (reason ? std::string(": ") + std::strerror(reason) : ""));
+    if (reason == ENOENT || reason == ENOTDIR) throw NotFoundError(message + ": " + errno_text(reason));
+    throw FailedPreconditionError(message + (reason ? std::string(": ") + errno_text(reason) : ""));
   };
   // A pipe without a writer would keep open() waiting.
   fd_ = open(path_.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
@@ -43,7 +44,7 @@ void ReadFile::read(uint64_t offset, void* to, size_t size) const {
     if (n < 0 && errno == EINTR) continue;
     if (n < 0)
       throw FailedPreconditionError(std::string("[") + tag_ + "] " + path_ +
-                                    ": reading failed: " + std::strerror(errno));
+                                    ": reading failed: " + errno_text(errno));
     if (n == 0) fail(offset, "the file became shorter while it was read");
     at += n;
     offset += uint64_t(n);

@@ -79,7 +79,7 @@ class BundleReader {
   int shards() const { return shards_; }
   const std::map<std::string, Entry, std::less<>>& entries() const {
     return entries_;
-  }                                                // without slices' own
+  }  // without slices' own
   const Entry* find(std::string_view name) const;  // nullptr: there is none
 
   // The elements of a tensor of numbers: element size x elements bytes, put together from its slices where it

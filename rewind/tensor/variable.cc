@@ -126,8 +126,8 @@ const void* Variable::id() const {
 Variable Variable::as_argument() const {
   const State& s = state();
   Variable v;
-  const auto made = std::make_shared<State>(make_tensor(Value(*s.handle.impl())), s.name, s.dtype, s.shape,
-                                            s.trainable);
+  const auto made =
+      std::make_shared<State>(make_tensor(Value(*s.handle.impl())), s.name, s.dtype, s.shape, s.trainable);
   made->original = state_;
   v.state_ = made;
   return v;

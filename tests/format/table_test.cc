@@ -96,11 +96,11 @@ TEST(Snappy, DamageIsRefused) {
       "\x09\x08"
       "abc",
       "holds 3");
-  refused(
-      "\x05\x00"
-      "a"
-      "\x01\x02",
-      "before the first byte");
+  refused(std::string("\x05\x00"
+                      "a"
+                      "\x01\x02",
+                      5),
+          "before the first byte");
   refused(std::string("\x05\x00"
                       "a"
                       "\x01\x00",

@@ -95,8 +95,7 @@ TEST_F(Bundle, Refusals) {
   char byte = 0;
   expect_error<NotFoundError>([&] { b.read("none", &byte); }, "no tensor is named \"none\"");
   expect_error<InvalidArgumentError>([&] { b.read(variable("text"), &byte); }, "no tensor of numbers");
-  expect_error<InvalidArgumentError>([&] { (void)b.read_strings(variable("int8")); },
-                                     "no tensor of strings");
+  expect_error<InvalidArgumentError>([&] { (void)b.read_strings(variable("int8")); }, "no tensor of strings");
   expect_error<NotFoundError>([&] { BundleReader(folder_ / "none", "restore"); }, "[restore] ");
   std::filesystem::remove(path + ".data-00000-of-00001");
   expect_error<NotFoundError>([&] { BundleReader(path, "restore"); }, ".data-00000-of-00001");

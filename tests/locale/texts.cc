@@ -36,6 +36,7 @@ std::string folder;
 void show(const std::string& what, const std::string& text) {
   std::fputs(("== " + what + "\n" + text + "\n").c_str(), stdout);
 }
+void show(const std::string& what, const char* text) { show(what, std::string(text)); }
 void show(const std::string& what, const Tensor& x) { show(what, x.to_string() + "\n" + x.repr()); }
 
 std::string file_text(const std::string& path) {

@@ -5,7 +5,6 @@
 
 #include "rewind/autodiff/batching.h"
 #include "rewind/autodiff/rule.h"
-#include "rewind/function/control_rules.h"
 #include "rewind/kernel/kernel.h"
 #include "rewind/op/table.h"
 #include "rewind/tensor/variable.h"
@@ -52,7 +51,6 @@ TEST(Completeness, Kernel) {
 }
 
 TEST(Completeness, Gradient) {
-  register_control_flow_rules();
   expect_none("a gradient rule, or the word that they have none", [](const Op& op) {
     return may_carry(op, op.inputs) && may_carry(op, op.outputs) && find_gradient(op) == nullptr;
   });
@@ -84,7 +82,6 @@ const std::vector<OneByOne>& one_by_one() {
 }
 
 TEST(Completeness, Batching) {
-  register_control_flow_rules();
   std::set<std::string> excused;
   for (const OneByOne& group : one_by_one()) excused.insert(group.ops.begin(), group.ops.end());
   // Effects happen in the order of the elements.

@@ -8,6 +8,7 @@ calls_of() { objdump -dr -C --no-show-raw-insn "$1" | awk '
   /^[0-9a-f]+ <.*>:$/ { name = $0; sub(/^[0-9a-f]+ </, "", name); sub(/>:$/, "", name) }
   /R_(X86_64|AARCH64)_/ { print name "\t" $0 }' ; }
 for object in "$@"; do
+  [[ $object == *.gch ]] && continue
   symbols=$(nm "$object")
   if grep -q '_GLOBAL__sub_I' <<<"$symbols"; then
     needs=$(calls_of "$object" | awk -F'\t' '$1 ~ /_GLOBAL__sub_I/' | sed 's/.*R_[A-Z0-9_]*\s*//; s/[-+]0x[0-9a-f]*$//' |

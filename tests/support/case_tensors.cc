@@ -17,7 +17,8 @@ Tensor to_tensor(const Array& a) {
 std::optional<Array> to_array(const Tensor& t) {
   if (!t.defined() || t.dtype() == DType::kResource || t.dtype() == DType::kVariant) return std::nullopt;
   // Sanitizers end the program where others throw.
-  if (t.dtype() != DType::kString && t.shape().num_elements() > (int64_t{1} << 30) / int64_t(size_of(t.dtype())))
+  if (t.dtype() != DType::kString &&
+      t.shape().num_elements() > (int64_t{1} << 30) / int64_t(size_of(t.dtype())))
     throw ResourceExhaustedError("[test] there is no room for a copy of the result");
   Array a;
   try {
