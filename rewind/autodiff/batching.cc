@@ -56,7 +56,10 @@ void run_elementwise(BatchContext& ctx) {
   for (int i = 0; i < ctx.num_inputs(); ++i) rank = std::max(rank, ctx.rank(i));
   std::vector<Tensor> inputs;
   for (int i = 0; i < ctx.num_inputs(); ++i) inputs.push_back(ctx.aligned(i, rank));
-  ctx.set_all(rw::apply(ctx.op(), inputs, ctx.attrs()));
+  const Tensors results = rw::apply(ctx.op(), inputs, ctx.attrs());
+  // Equal of shapes that do not fit gives one false, if it is told to.
+  if (results[0].rank() == 0) return batch_by_loop(ctx);
+  ctx.set_all(results);
 }
 
 // Whether random numbers are drawn, by the op or in its bodies.

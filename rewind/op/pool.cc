@@ -59,11 +59,12 @@ template <int kSpatial>
 void avg_pool_grad_shape(ShapeContext& ctx) {
   ctx.require_rank(0, 1);
   ctx.require_rank(1, kSpatial + 2);
+  const int64_t count = ctx.input(0).has_rank() ? ctx.input(0)[0] : -1;
+  if (count >= 0 && count != kSpatial + 2)
+    ctx.fail("orig_input_shape must have " + std::to_string(kSpatial + 2) + " numbers: got " +
+             std::to_string(count));
   IntVector sizes;
   if (!ctx.ints(0, &sizes)) return ctx.output(0, Shape::unknown_of_rank(kSpatial + 2));
-  if (int(sizes.size()) != kSpatial + 2)
-    ctx.fail("orig_input_shape must have " + std::to_string(kSpatial + 2) + " numbers: got " +
-             std::to_string(sizes.size()));
   for (const int64_t s : sizes)
     if (s < 0) ctx.fail("orig_input_shape must not be negative: got " + std::to_string(s));
   const Shape input(std::span<const int64_t>(sizes.data(), sizes.size()));

@@ -75,6 +75,7 @@ std::vector<RefusedCall> index_calls() {
       {"GatherV2", {zeros({3}), ints({0}), constant(1)}, {}, "axis"},
       {"GatherNd", {zeros({3}), constant(std::vector<int32_t>{-1})}, {}, "indices"},
       {"UnsortedSegmentSum", {zeros({3}), ints({0, 1, 2}), constant(2)}, {}, "2"},
+      {"Slice", {zeros({2, 3}), ints({1, 0}), ints({2, 3})}, {}, "begin"},
       {"InTopKV2", {zeros({3}), ints({0}), constant(1)}, {}, "rank"},
       {"Cross", {zeros({2}), zeros({2})}, {}, "3"},
       {"Diag", {zeros({})}, {}, "rank"},
@@ -213,6 +214,26 @@ TEST(RefusedCalls, OfSizesThatATraceDoesNotKnow) {
     EXPECT_NE(refused("Conv2DBackpropFilter", {image}, {grad}, constant(sizes)).find(part),
               std::string::npos);
   }
+}
+
+// Equal of shapes that do not fit may be asked for one false instead of an error.
+TEST(BatchedCalls, OfEqualOnOtherShapes) {
+  const auto unequal = [](const Tensor& e) {
+    return raw_op("NotEqual", {e, zeros({2})}, {{"incompatible_shape_error", false}})[0];
+  };
+  EXPECT_EQ(vectorized_map(unequal, zeros({4, 3})).to_vector<bool>(), std::vector<bool>(4, true));
+}
+
+// A list of sizes whose length is open runs element by element.
+TEST(BatchedCalls, OfAPoolsGradientWithSizesOfOpenLength) {
+  const Attrs pool{{"ksize", kOnes}, {"strides", kOnes}, {"padding", "VALID"}};
+  const Tensor sizes = constant(std::vector<int32_t>{1, 2, 2, 1}), grads = ones({3, 1, 2, 2, 1});
+  const auto f = function(
+      [&](const Tensor& s, const Tensor& batch) {
+        return vectorized_map([&](const Tensor& e) { return raw_op("AvgPoolGrad", {s, e}, pool)[0]; }, batch);
+      },
+      {.input_signature = {{{Shape{-1}, DType::kInt32}, {grads.shape(), DType::kFloat32}}}});
+  EXPECT_EQ(f(sizes, grads).to_vector<float>(), grads.to_vector<float>());
 }
 
 // Ops that are elementwise and take inputs of one shape only keep a broadcast in front of them.

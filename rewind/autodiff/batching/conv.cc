@@ -7,7 +7,7 @@
 namespace rw {
 namespace {
 
-// A list of sizes with one of them multiplied.
+// A list of sizes, whose length is known, with one of them multiplied.
 Tensor scaled_size(const Tensor& sizes, int at, const Size& times) {
   if (value_known(sizes) && times.known()) {
     std::vector<int64_t> list = known_ints(sizes);
@@ -23,7 +23,7 @@ Tensor scaled_size(const Tensor& sizes, int at, const Size& times) {
 // Folds all inputs beside one of sizes (`sizes_at`) that is equal for all; `names_images`: its first number
 // is the batch.
 void fold_with_sizes(BatchContext& c, int sizes_at, bool names_images) {
-  if (c.batched(sizes_at)) return batch_by_loop(c);
+  if (c.batched(sizes_at) || c.input(sizes_at).dim(0) < 0) return batch_by_loop(c);
   std::vector<Tensor> inputs;
   for (int i = 0; i < c.num_inputs(); ++i) {
     if (i != sizes_at) inputs.push_back(fold_first(c.with_batch(i)));
@@ -112,7 +112,7 @@ void conv_input_grad(BatchContext& c) {
 }
 
 void conv_filter_grad(BatchContext& c) {
-  if (c.batched(1)) return batch_by_loop(c);
+  if (c.batched(1) || c.input(1).dim(0) < 0) return batch_by_loop(c);
   const Channels at(c);
   Sizes filter;
   for (int i = 0; i < c.rank(0); ++i) filter.push_back(element_of(c.input(1), i));

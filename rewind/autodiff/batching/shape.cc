@@ -167,6 +167,17 @@ void slice_places_grad(BatchContext& c) {
   c.set(0, apply_one(RW_OP("ScatterNd"), {&places, &dy, &dims}));
 }
 
+// Whether an element's slice begins within an axis that it takes whole: it is no legal one.
+bool begins_within_whole_axes(const BatchContext& c, const Shape& shape, const Numbers& sizes) {
+  if (!value_known(c.input(1))) return false;
+  const Numbers begins = known_ints(c.input(1));
+  for (size_t i = 0; i < begins.size(); ++i) {
+    const size_t k = i % sizes.size();
+    if (shape[int(k)] == sizes[k] && begins[i] != 0) return true;
+  }
+  return false;
+}
+
 // A slice whose begin differs: on each axis that is not taken whole, the rows from there on.
 void slice_from_places(BatchContext& c) {
   if (!readable(c, 2)) return batch_by_loop(c);
@@ -174,6 +185,7 @@ void slice_from_places(BatchContext& c) {
   for (const int64_t n : sizes)
     if (n < 0) return batch_by_loop(c);
   const Shape shape = element_shape(c, 0);
+  if (begins_within_whole_axes(c, shape, sizes)) return batch_by_loop(c);
   const DType dtype = c.input(1).dtype();
   Tensor x = c.input(0);
   bool batched = c.batched(0);
