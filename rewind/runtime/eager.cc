@@ -173,7 +173,6 @@ bool runs_in_runtime(const Op& op) {
 }
 
 ValueList run_eager(const Op& op, const Attrs& attrs, std::span<const Value* const> inputs, bool remember) {
-  const KernelFloatMode float_mode;
   const size_t n = inputs.size();
   SmallVector<View, 4> in(n);
   bool movable = remember;
@@ -212,7 +211,6 @@ bool run_plain(const Op& op, const Value& a, const Value* b, Value& result, bool
     check_call(op, types, n, Attrs(), &outputs);
     entry.types.fetch_or(set_of(a.dtype), std::memory_order_relaxed);
   }
-  const KernelFloatMode float_mode;
   const DType dtype = entry.output == DType::kInvalid ? a.dtype : entry.output;
   const Attrs defaults;
   View in[] = {a.view(), b ? b->view() : View()};
@@ -221,6 +219,7 @@ bool run_plain(const Op& op, const Value& a, const Value* b, Value& result, bool
     View out[] = {result.view()};
     PlainHost host(device);
     KernelContext ctx(op, defaults, {in, n}, out, device, host, kernel->data);
+    const KernelFloatMode float_mode;
     kernel->run(ctx);
   };
   if (!remember && !a.movable() && !(b && b->movable())) {
@@ -258,6 +257,7 @@ ValueList run_eager_on(const Op& op, const Attrs& attrs, std::span<const Value* 
     out.size = out.shape.num_elements();
     return outputs;
   }
+  const KernelFloatMode float_mode;
   if (op.stateful || op.runtime) {
     if (const RuntimeEntry* entry = runtime_entry(op)) {
       entry->run(op, attrs, inputs, outputs);

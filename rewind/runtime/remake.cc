@@ -1,7 +1,6 @@
 #include "rewind/runtime/remake.h"
 
 #include "rewind/base/error.h"
-#include "rewind/base/float_mode.h"
 #include "rewind/runtime/history.h"
 #include "rewind/runtime/holdings.h"
 #include "rewind/runtime/touch.h"
@@ -92,7 +91,6 @@ void History::run_again(Recipe& r, const RecipeOutput& wanted) {
     inputs[i] = &v;
     views[i] = v.view();
   }
-  const KernelFloatMode float_mode;
   ValueList outputs =
       run_eager_on(*r.op, r.attrs, {inputs.data(), inputs.size()}, {views.data(), views.size()});
   ++stats_.remade;

@@ -85,7 +85,9 @@ RW_SCALAR T expm1(T x) {
   const T tail = fma(e.r * e.r, exp_tail(e.r), e.r);
   // 2^k tail + (2^k - 1), at half size so that 2^k does not overflow before the result does.
   const T half = pow2<T>(e.k - lit_bits<T>(1));
-  const T result = fma(half, tail, half - lit<T>(0.5)) * lit<T>(2.0);
+  // At half size the smallest normal numbers would be denormals: they are x.
+  const T result = select(abs(x) < lit<T>(4.0 * kSmallestNormal<T>), e.r,
+                          fma(half, tail, half - lit<T>(0.5)) * lit<T>(2.0));
   return copysign(select(x > lit<T>(89.0, 710.0), lit<T>(kInfinity), result), x);
 }
 
@@ -152,7 +154,7 @@ RW_SCALAR T log1p(T x) {
   const T lost = select(x < one, x - (u - one), one - (u - x));
   const LogParts<T> parts = log_reduce(u);
   const T inverse = from_bits((lit_bits<T>(2 * kBias<T> + 1) - parts.biased) << kMantissa<T>);  // 2^(1 - e)
-  const T result = log_combine(fma(lit<T>(0.5) * lost, inverse, parts.f), parts.e);
+  const T result = log_combine(fma(lost, lit<T>(0.5) * inverse, parts.f), parts.e);
   // u is 0 at x = -1, and x itself for zeros keeps the sign.
   return select(x == lit<T>(0.0), x, log_specials(u, result));
 }
