@@ -240,7 +240,7 @@ Tensor BatchContext::aligned(int i, int rank) const {
 // Right for every op: one call per element, results stacked.
 void batch_by_loop(BatchContext& ctx) {
   const bool few = ctx.batch_size() > 0 && (ctx.batch_size() <= kUnrolled || !current_trace());
-  if (!few && loops_over(ctx)) return loop_over_batch(ctx);
+  if (!few && loop_over_batch && loops_over(ctx)) return loop_over_batch(ctx);
   if (ctx.batch_size() == 0)
     fail_unimplemented(ctx.op().tag,
                        "vectorized_map over no elements needs a batching rule, and there is none");

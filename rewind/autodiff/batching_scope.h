@@ -30,7 +30,7 @@ Tensor strip_batch(const Tensor& t, int level, const Size& batch_size);
 Tensor repeat_in_front(const Tensor& t, const Size& count);
 
 // Calls of an op for all elements of a batch as a loop of the graph, where their number is not known or
-// large. Defined in function/control_batching.cc.
-void loop_over_batch(BatchContext& ctx);
+// large. Defined in function/control_batching.cc, and linked as the rules of control flow are.
+[[gnu::weak]] void loop_over_batch(BatchContext& ctx);
 
 }  // namespace rw

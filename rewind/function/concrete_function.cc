@@ -8,6 +8,7 @@
 #include "rewind/compiler/rewrite.h"
 #include "rewind/function/call_again.h"
 #include "rewind/function/call_gradient.h"
+#include "rewind/function/control_rules.h"
 #include "rewind/function/graph_runner.h"
 #include "rewind/function/staging.h"
 #include "rewind/graph/bodies.h"
@@ -128,6 +129,7 @@ ConcreteFunction::ConcreteFunction(std::shared_ptr<const Graph> graph, size_t nu
       variables_(std::move(variables)),
       variants_(std::make_unique<FunctionVariants>(*this)) {
   RW_CHECK(graph_->arguments.size() == num_arguments_ + captures_.size());
+  link_control_flow_rules();
 }
 ConcreteFunction::~ConcreteFunction() = default;
 

@@ -5,6 +5,8 @@
 
 namespace rw {
 
+void link_control_flow_rules() {}
+
 void register_function_rules() {
   for (const char* op :
        {"If", "StatelessIf", "Case", "StatelessCase", "PartitionedCall", "StatefulPartitionedCall"})

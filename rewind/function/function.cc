@@ -9,6 +9,7 @@
 #include "rewind/base/error.h"
 #include "rewind/base/number_text.h"
 #include "rewind/base/thread_own.h"
+#include "rewind/function/control_rules.h"
 #include "rewind/tensor/check_outputs.h"
 #include "rewind/tensor/thread_state.h"
 #include "rewind/tensor/trace.h"
@@ -259,6 +260,7 @@ std::vector<TensorSpec> FunctionCore::generalised(const TraceKey& key, const Ten
 // A trace that turns out to depend on which variables it is given is made again with those themselves. Gives
 // nullptr when that is why it failed.
 Ref<Trace> FunctionCore::run_tracer(Entry& entry, bool may_create_variables, Tracer tracer) const {
+  link_control_flow_rules();  // ops inside may become loops
   auto trace = Ref<Trace>::adopt(new Trace(options_.name));
   trace->may_create_variables = may_create_variables;
   const TraceScope scope(*trace);

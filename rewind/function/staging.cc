@@ -3,6 +3,7 @@
 #include <bit>
 
 #include "rewind/base/error.h"
+#include "rewind/function/control_rules.h"
 #include "rewind/op/table.h"
 
 namespace rw {
@@ -60,6 +61,7 @@ const Op& control_row(const Op& op, const Attrs& attrs) {
 }
 
 Tensors apply_control(std::string_view stateful_row, const std::vector<Tensor>& inputs, const Attrs& attrs) {
+  link_control_flow_rules();
   return rw::apply(control_row(find_op(stateful_row), attrs), inputs, attrs);
 }
 

@@ -1,6 +1,6 @@
 // The one list of op families. Each has a file in op/ (rows and shape rules), in kernel/cpu/ (kernels), in
 // autodiff/gradients/ and autodiff/batching/ (rules), and in tensor/ops/ (public functions).
-// And of the rooms that have rules for the rows, in which each register_<room>_rules() puts them there.
+// And the rooms that have rules for the rows; each puts them there.
 #pragma once
 
 #define RW_OP_FAMILIES(X) \
@@ -22,15 +22,13 @@
   X(list)                 \
   X(effect)
 
-#define RW_ROOMS_WITH_RULES(X) \
-  X(kernel)                    \
-  X(runtime)                   \
-  X(autodiff)                  \
-  X(function)                  \
-  X(data)
-
 namespace rw {
-#define RW_DECLARE(room) void register_##room##_rules();
-RW_ROOMS_WITH_RULES(RW_DECLARE)
-#undef RW_DECLARE
+
+void register_kernel_rules();
+void register_runtime_rules();
+void register_autodiff_rules();
+// Not linked into a program that makes no functions and no control flow: see function/control_rules.h.
+[[gnu::weak]] void register_function_rules();
+void register_data_rules();
+
 }  // namespace rw

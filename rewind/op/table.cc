@@ -59,9 +59,11 @@ void fill_table() {
 #define RW_REGISTER(family) register_##family##_ops(g_table);
   RW_OP_FAMILIES(RW_REGISTER)
 #undef RW_REGISTER
-#define RW_REGISTER(room) register_##room##_rules();
-  RW_ROOMS_WITH_RULES(RW_REGISTER)
-#undef RW_REGISTER
+  register_kernel_rules();
+  register_runtime_rules();
+  register_autodiff_rules();
+  if (register_function_rules) register_function_rules();
+  register_data_rules();
   g_filled.store(true, std::memory_order_release);
 }
 
