@@ -334,10 +334,11 @@ void LayerState::clear_losses() {
   std::vector<Tensor> cleared;  // freed without the lock
   if (has_losses_) {
     const std::lock_guard lock(mutex);
-    const auto own = std::stable_partition(
-        losses_.begin(), losses_.end(), [](const auto& l) { return l.first != std::this_thread::get_id(); });
-    for (auto at = own; at != losses_.end(); ++at) cleared.push_back(std::move(at->second));
-    losses_.erase(own, losses_.end());
+    std::erase_if(losses_, [&](auto& loss) {
+      if (loss.first != std::this_thread::get_id()) return false;
+      cleared.push_back(std::move(loss.second));
+      return true;
+    });
     has_losses_ = !losses_.empty();
   }
   for (const auto& child : children_now()) child->clear_losses();

@@ -175,8 +175,8 @@ bool unlink(const Recorder& recorder) {
 // Those that a scope around has put aside stay for another time.
 void unlink_abandoned(RecordingThread& thread) {
   const std::lock_guard lock(thread.mutex);
-  const auto found = std::stable_partition(thread.abandoned.begin(), thread.abandoned.end(),
-                                           [](const auto& r) { return !unlink(*r); });
+  const auto found = std::partition(thread.abandoned.begin(), thread.abandoned.end(),
+                                    [](const auto& r) { return !unlink(*r); });
   std::move(found, thread.abandoned.end(), std::back_inserter(thread.unlinked));
   thread.abandoned.erase(found, thread.abandoned.end());
   thread.any_abandoned = !thread.abandoned.empty();

@@ -31,7 +31,8 @@ struct InterruptAt : keras::Callback {
 class Interrupt : public testing::Test {
  protected:
   void SetUp() override {
-    g_plain = g_informed = 0;
+    g_plain = 0;
+    g_informed = 0;
     sigaction(SIGINT, nullptr, &before_);
   }
   void TearDown() override { sigaction(SIGINT, &before_, nullptr); }
