@@ -1,2 +1,2 @@
-// The only file of its program that reads the precompiled header, which the others take from there: the program itself is
-// compiled as it stands.
+// The only file of its program that reads the precompiled header, which the others take from there: the
+// program itself is compiled as it stands.
