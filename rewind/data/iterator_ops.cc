@@ -1,5 +1,6 @@
 #include "rewind/data/iterator_ops.h"
 
+#include "rewind/autodiff/rule.h"
 #include "rewind/base/dynamic_type.h"
 #include "rewind/base/error.h"
 #include "rewind/base/float_mode.h"
@@ -99,6 +100,10 @@ void run_next(const Op& op, const Attrs& attrs, Inputs in, ValueList& outputs) {
 
 void element_shapes(ShapeContext& ctx) {
   const auto shapes = ctx.attr<std::vector<Shape>>("output_shapes");
+  const auto types = ctx.attr<std::vector<DType>>("output_types");
+  if (shapes.size() != types.size())
+    fail_invalid(ctx.op().tag, "output_shapes must hold a shape for each of output_types: expected " +
+                                   std::to_string(types.size()) + ", got " + std::to_string(shapes.size()));
   int at = 0;
   if (ctx.op().outputs.size() == 2) ctx.output(at++, {});
   for (const Shape& s : shapes) ctx.output(at++, s);
@@ -267,6 +272,8 @@ void register_data_rules() {
   t.add("_IteratorNext(iterator: resource) -> (has_value: bool, components: output_types); " + element)
       .shape(element_shapes)
       .tag("get_next");
+  for (const char* op : {"_Dataset", "_MakeIterator", "IteratorGetNext", "_IteratorNext"})
+    register_not_differentiable(op);
   register_runtime_kernel("_Dataset", run_dataset);
   register_runtime_kernel("_MakeIterator", run_make_iterator);
   register_runtime_kernel("_IteratorHasNext", run_has_next);

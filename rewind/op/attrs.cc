@@ -75,7 +75,8 @@ Attrs Attrs::keeping(std::shared_ptr<const void> object) const {
 }
 
 const std::shared_ptr<const void>& Attrs::kept() const {
-  static const std::shared_ptr<const void> nothing;
+  // Never destroyed: attributes may be looked at while the process ends.
+  static const auto& nothing = *new std::shared_ptr<const void>;
   return list_ ? list_->kept : nothing;
 }
 
