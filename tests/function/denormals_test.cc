@@ -225,5 +225,14 @@ TEST_F(Denormals, CodeThatOpsCall) {
   EXPECT_EQ(flushing, 0);
 }
 
+// The reciprocal of the largest number is a denormal; what is computed by way of it is not lost.
+TEST(Denormals, ReciprocalsOfTheLargestNumbers) {
+  constexpr double kLargest = std::numeric_limits<double>::max();
+  for (const char* op : {"BesselI0", "BesselI1"})
+    EXPECT_EQ(raw_op(op, {constant(kLargest, float64)})[0].item<double>(),
+              std::numeric_limits<double>::infinity());
+  EXPECT_NEAR(raw_op("BesselI0e", {constant(kLargest, float64)})[0].item<double>() * 1e154, 0.29754, 1e-4);
+}
+
 }  // namespace
 }  // namespace rw

@@ -49,14 +49,16 @@ RW_SCALAR T bessel_i(T x) {
   const D y = widen(x), a = abs(y), half = lit<D>(0.5);
   const auto is_near = a < lit<D>(8.0);
   const D b = at_most(a, 8.0) * half, z = b * b;
-  const D u = lit<D>(1.0) / at_least(a, 8.0);
+  // 4u, which is a normal number for the largest a too.
+  const D four_u = lit<D>(1.0) / (at_least(a, 8.0) * lit<D>(0.25));
+  const D u = four_u * lit<D>(0.25);
   D near, far;
   if constexpr (order_one) {
     near = i1_near(z) * b, far = i1_far(u);
   } else {
     near = i0_near(z), far = i0_far(u);
   }
-  far = far * sqrt(u);
+  far = far * (sqrt(four_u) * half);
   D result;
   if constexpr (scaled) {
     result = select(is_near, near * exp(-select(is_near, a, lit<D>(0.0))), far);
