@@ -226,7 +226,7 @@ TEST_F(Denormals, CodeThatOpsCall) {
 }
 
 // The reciprocal of the largest number is a denormal; what is computed by way of it is not lost.
-TEST(Denormals, ReciprocalsOfTheLargestNumbers) {
+TEST_F(Denormals, ReciprocalsOfTheLargestNumbers) {
   constexpr double kLargest = std::numeric_limits<double>::max();
   for (const char* op : {"BesselI0", "BesselI1"})
     EXPECT_EQ(raw_op(op, {constant(kLargest, float64)})[0].item<double>(),
