@@ -12,13 +12,19 @@ void HandoffCost::measured(double elapsed, double busy, int threads) {
   constexpr float kStep = 1.05F;
   const float next = sample > double(now) ? now * kStep : now / kStep;
   cost_.store(std::clamp(next, kLeast, kMost), std::memory_order_relaxed);
+  constexpr uint32_t kProof = 256;
+  if (next < now && good_.fetch_add(1, std::memory_order_relaxed) == kProof) {
+    good_.store(0, std::memory_order_relaxed);
+    patience_.store(kFirstPatience, std::memory_order_relaxed);
+  }
 }
 
 void HandoffCost::avoided() {
-  constexpr uint32_t kPatience = 16;
-  if (avoided_.fetch_add(1, std::memory_order_relaxed) % kPatience != kPatience - 1) return;
-  const float now = cost_.load(std::memory_order_relaxed);
-  cost_.store(std::max(kLeast, now * 0.9F), std::memory_order_relaxed);
+  const uint32_t patience = patience_.load(std::memory_order_relaxed);
+  if (avoided_.fetch_add(1, std::memory_order_relaxed) < patience) return;
+  avoided_.store(0, std::memory_order_relaxed);
+  patience_.store(std::min(2 * patience, kMostPatience), std::memory_order_relaxed);
+  cost_.store(std::min(kInitial, cost_.load(std::memory_order_relaxed)), std::memory_order_relaxed);
 }
 
 int threads_worth(double work, double handoff, int most) {

@@ -18,13 +18,16 @@ class HandoffCost {
   double nanoseconds() const { return double(cost_.load(std::memory_order_relaxed)); }
   // A loop took `elapsed` on `threads` threads that worked for `busy` in all.
   void measured(double elapsed, double busy, int threads);
-  // A loop ran alone that would have been split at the least possible cost: after some of them a split is
-  // tried again.
+  // A loop ran alone that would have been split at the least possible cost. After some of them many are
+  // split again, since one alone would meet sleeping helpers; where that fails, the next trial waits twice as
+  // long.
   void avoided();
 
  private:
-  std::atomic<float> cost_{500};
-  std::atomic<uint32_t> avoided_{0};
+  static constexpr float kInitial = 500;
+  static constexpr uint32_t kFirstPatience = 256, kMostPatience = 4096;
+  std::atomic<float> cost_{kInitial};
+  std::atomic<uint32_t> avoided_{0}, good_{0}, patience_{kFirstPatience};
 };
 
 // The threads, at most `most`, that work of so many nanoseconds is worth; 1 where a split gains next to

@@ -122,9 +122,9 @@ void execute(Entry& entry, const float* a, const float* b, float* c, void* scrat
 
 // Both factors are packed once a tile, so a tile is large; there are enough of them for many threads where
 // each is still some tens of microseconds of work. Small matrices of a batch go some at a time.
-constexpr int64_t kTileRows = 256, kTileColumns = 512;
+constexpr int64_t kTileRows = 512, kTileColumns = 512;
 constexpr int64_t kFewestRows = 32, kFewestColumns = 64;
-constexpr int64_t kEnoughTiles = 32;
+constexpr int64_t kEnoughTiles = 16;
 constexpr int64_t kLeastWork = 4 << 20;  // multiply-adds
 
 int64_t pieces(int64_t n, int64_t step) { return (n + step - 1) / step; }
