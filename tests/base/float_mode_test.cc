@@ -53,7 +53,8 @@ TEST(FloatMode, AnExceptionGivesItBackToo) {
   try {
     const KernelFloatMode mode;
     throw std::runtime_error("stop");
-  } catch (const std::runtime_error&) {}
+  } catch (const std::runtime_error&) {  // NOLINT(bugprone-empty-catch)
+  }
   EXPECT_FALSE(flushes());
 }
 

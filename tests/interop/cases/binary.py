@@ -116,3 +116,11 @@ case("AddN", [[f(()), f(())]])
 case("AddN", [[f((0, 2)), f((0, 2))]])
 case("AddN", [[f((2, 3)), f((3,))]], error=True)
 case("AccumulateNV2", [[f((2, 3)), f((2, 3)), f((2, 3))]], attrs=dict(shape=[2, 3]))
+
+# Denormals count as zeros.
+for t, tiny in [("float32", 1e-40), ("float64", 1e-310), ("bfloat16", 1e-40)]:
+    values, zeros = lit([tiny, -tiny, 1e-30, 0.0, -1e-30] * 9, t), lit([0.0] * 45, t)
+    for op in ["Equal", "NotEqual", "Less", "LessEqual", "Greater", "GreaterEqual"]:
+        case(op, [values, zeros], label=f"{t} denormals and zeros", grad=(), golden=False)
+    for op in ["RealDiv", "DivNoNan"]:
+        case(op, [lit([1.0] * 45, t), values], label=f"{t} one by denormals", grad=(), golden=False)

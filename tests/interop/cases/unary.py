@@ -47,6 +47,12 @@ case("LeakyReluGrad", [f((2, 3)), f((2, 3), domain="nonzero")], attrs=dict(alpha
 elementwise_binary(["SigmoidGrad", "TanhGrad"], domains=("unit", "normal"), broadcast=False)
 elementwise_binary(["SqrtGrad", "RsqrtGrad", "ReciprocalGrad", "InvGrad"], domains=("positive", "normal"), broadcast=False)
 
+# Denormals count as zeros.
+for t, tiny in [("float32", 1e-40), ("float64", 1e-310), ("bfloat16", 1e-40)]:
+    values = lit([tiny, -tiny, 1e-30, 0.0, -1e-30] * 9, t)
+    for op in ["Sign", "Reciprocal", "Rsqrt"]: case(op, [values], label=f"{t} denormals", grad=(), golden=False)
+    case("Cast", [values], attrs=dict(DstT="bool"), label=f"{t} denormals to bool", grad=(), golden=False)
+
 # Steps: the gradient is none or zero.
 elementwise_unary(["Floor", "Ceil", "Rint"], domain="off_integer", wide=(-1000, 1000), smooth=False)
 elementwise_unary(["Round"], domain="off_integer", wide=(-1000, 1000), smooth=False, among=FLOATS)  # TensorFlow: integers become 0
