@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <atomic>
 #include <cstdio>
+#include <cstring>
+#include <limits>
 #include <memory>
 #include <mutex>
 #include <vector>
@@ -35,6 +37,7 @@ struct RuntimeEntry {
   bool plain = false;                       // one output, of the inputs' sizes; no state
   bool broadcasts = false;                  // one of the inputs may be a single number
   DType output = DType::kInvalid;           // a fixed type; else the inputs' own
+  bool rounds_once = false;                 // an element is one rounded result, or chosen from the inputs
   mutable std::atomic<DTypeSet> types = 0;  // those that passed check_call
 };
 
@@ -105,8 +108,66 @@ void list_result(const Op& op, const Value& value) {
   list_holding({.storage = value.storage.get(), .op = &op, .dtype = value.dtype, .shape = value.shape});
 }
 
+// Setting the mode of kernels costs 10 ns, half of it the read of the register: too much beside a few
+// additions. A result that is rounded once, to nearest, from zeros and numbers of middling size is the same
+// in every mode: neither it nor what it comes from is a denormal.
+constexpr int64_t kFewElements = 16;
+
+bool rounds_once(std::string_view op) {
+  for (const std::string_view one :
+       {"AddV2", "Add", "Sub", "Mul", "RealDiv", "Neg", "Abs", "Maximum", "Minimum", "Less", "LessEqual",
+        "Greater", "GreaterEqual", "Equal", "NotEqual"})
+    if (op == one) return true;
+  return false;
+}
+
+// By two sums that other modes round to their neighbours.
+bool rounds_to_nearest() {
+  static const volatile float one = 1;
+  const float x = one;
+  return x + 0x1p-25f == x && x - 0x1p-26f == x;
+}
+
+// Zeros, and numbers from 2^-e to 2^e: their products and quotients are at least 2^-2e, their sums zero or at
+// least 2^-e-m for m bits of mantissa. (The results themselves are not looked at: what a vector has just
+// stored cannot be loaded in parts without waiting for it.)
+template <class Bits, Bits kLeast, Bits kMost>
+bool middling_numbers(const Value& v) {
+  typedef Bits Vector [[gnu::vector_size(16)]];
+  constexpr int64_t kLanes = 16 / sizeof(Bits);
+  const Bits* x = static_cast<const Bits*>(v.data);
+  const auto outside = [](auto bits) {
+    const auto magnitude = bits & (std::numeric_limits<Bits>::max() >> 1);
+    return (magnitude - kLeast > kMost - kLeast) & (magnitude != 0);
+  };
+  if (v.size < kLanes) {
+    for (int64_t i = 0; i < v.size; ++i)
+      if (outside(x[i])) return false;
+    return true;
+  }
+  auto any = outside(Vector{});
+  for (int64_t i = 0; i < v.size; i += kLanes) {
+    Vector some;
+    std::memcpy(&some, x + std::min(i, v.size - kLanes), sizeof some);
+    any |= outside(some);
+  }
+  uint64_t halves[2];
+  std::memcpy(halves, &any, sizeof any);
+  return (halves[0] | halves[1]) == 0;
+}
+
+bool middling_numbers(const Value& v) {
+  switch (v.dtype) {
+    case DType::kFloat32: return middling_numbers<uint32_t, (127u - 60) << 23, (127u + 60) << 23>(v);
+    case DType::kFloat64:
+      return middling_numbers<uint64_t, uint64_t{1023 - 400} << 52, uint64_t{1023 + 400} << 52>(v);
+    default: return contains(kIntTypes | set_of(DType::kBool), v.dtype);
+  }
+}
+
 const RuntimeEntry& make_plain_entry(const Op& op) {
   auto entry = std::make_unique<RuntimeEntry>();
+  entry->rounds_once = rounds_once(op.name);
   entry->broadcasts = op.shape_rule == broadcast_inputs;
   entry->plain = (entry->broadcasts || op.shape_rule == same_shape_as_input) && op.simple && !op.view &&
                  op.outputs.size() == 1;
@@ -219,6 +280,9 @@ bool run_plain(const Op& op, const Value& a, const Value* b, Value& result, bool
     View out[] = {result.view()};
     PlainHost host(device);
     KernelContext ctx(op, defaults, {in, n}, out, device, host, kernel->data);
+    if (entry.rounds_once && result.size <= kFewElements && rounds_to_nearest() && middling_numbers(a) &&
+        (!b || middling_numbers(*b)))
+      return kernel->run(ctx);
     const KernelFloatMode float_mode;
     kernel->run(ctx);
   };

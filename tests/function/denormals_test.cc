@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <bit>
+#include <cfenv>
 #include <cmath>
 #include <functional>
 #include <limits>
@@ -100,6 +101,43 @@ TEST_F(Denormals, ArithmeticTakesThemForZeros) {
   expect_values("x < 0", [&](Tensor x) { return holds(x < 0.0); }, x, {0, 0, 0, 0, 0});
   expect_values("x > 0", [&](Tensor x) { return holds(x > 0.0); }, x, {0, 0, 1, 0, 1});
   expect_values("bool", [&](Tensor x) { return holds(cast(x, bool_)); }, x, {0, 0, 1, 0, 1});
+}
+
+// The other 16-bit and larger types as in the test above; TensorFlow looks at the bits of these.
+TEST_F(Denormals, SmallFloatsAreTrue) {
+  const auto holds = [](Tensor x) { return cast(cast(x, bool_), float32); };
+  for (const auto& [dtype, tiny] : {std::pair{bfloat16, 0x1p-133}, {float16, 0x1p-24}}) {
+    const Tensor x = cast(constant({double(tiny), -double(tiny), 1.0, 0.0, -0.0}), dtype);
+    const Tensor kept = dtype == bfloat16
+                            ? bitcast(constant(std::vector<uint16_t>{1, 0x8001, 0x3f80, 0, 0x8000}), bfloat16)
+                            : x;
+    expect_values("bool of a small float", holds, kept, {1, 1, 1, 0, 0});
+  }
+}
+
+// Few elements are computed without the mode when it makes no difference.
+TEST_F(Denormals, FewElementsInAnyModeOfTheCaller) {
+  const float n = kNormal;
+  for (const int size : {1, 2, 4, 15, 16, 17, 40}) {
+    const auto filled = [&](float v) { return constant(std::vector<float>(size_t(size), v)); };
+    const std::vector<float> zeros(size_t(size), 0.0f);
+    expect_values("sum", [&](Tensor x) { return x + filled(-n); }, filled(1.5f * n), zeros);
+    expect_values("product", [&](Tensor x) { return x * filled(0x1p-63f); }, filled(0x1p-64f), zeros);
+    expect_values("just below", [&](Tensor x) { return x * filled(0x1.fffffep-1f); }, filled(n), zeros);
+    expect_values(
+        "input", [&](Tensor x) { return x + filled(1); }, filled(kTiny),
+        std::vector<float>(size_t(size), 1.0f));
+    for (const int mode : {FE_UPWARD, FE_DOWNWARD, FE_TOWARDZERO}) {
+      for (const float sign : {1.f, -1.f}) {
+        const Tensor a = filled(sign), b = filled(sign * 0x1.8p-24f), c = filled(-sign * 0x1p-26f);
+        std::fesetround(mode);
+        const Tensor up = a + b, down = a + c;
+        std::fesetround(FE_TONEAREST);
+        EXPECT_EQ(up.data<float>()[0], sign * (1 + 0x1p-23f)) << size;
+        EXPECT_EQ(down.data<float>()[size_t(size) - 1], sign) << size;
+      }
+    }
+  }
 }
 
 TEST_F(Denormals, MovesAndBitsKeepThem) {

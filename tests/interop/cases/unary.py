@@ -52,6 +52,7 @@ for t, tiny in [("float32", 1e-40), ("float64", 1e-310), ("bfloat16", 1e-40)]:
     values = lit([tiny, -tiny, 1e-30, 0.0, -1e-30] * 9, t)
     for op in ["Sign", "Reciprocal", "Rsqrt"]: case(op, [values], label=f"{t} denormals", grad=(), golden=False)
     case("Cast", [values], attrs=dict(DstT="bool"), label=f"{t} denormals to bool", grad=(), golden=False)
+case("Cast", [lit([6e-8, -6e-8, 1.0, 0.0] * 9, "float16")], attrs=dict(DstT="bool"), label="float16 denormals to bool", grad=(), golden=False)
 
 # Steps: the gradient is none or zero.
 elementwise_unary(["Floor", "Ceil", "Rint"], domain="off_integer", wide=(-1000, 1000), smooth=False)

@@ -174,8 +174,11 @@ Value* ValueEmitter::cast(DType from, DType to, Value* v) {
   if (from == to) return v;
   const bool from_float = is_floating(from), to_float = is_floating(to);
   if (to == DType::kBool) {
+    if (from == DType::kBfloat16)  // its denormals are true, and as floats they would be flushed
+      v = b_.CreateShl(b_.CreateBitCast(v, like(b_.getInt32Ty(), v)), 1);
     Value* zero = llvm::Constant::getNullValue(v->getType());
-    return from_float ? float_compare(b_, llvm::CmpInst::FCMP_UNE, v, zero) : b_.CreateICmpNE(v, zero);
+    return from_float && from != DType::kBfloat16 ? float_compare(b_, llvm::CmpInst::FCMP_UNE, v, zero)
+                                                  : b_.CreateICmpNE(v, zero);
   }
   if (from_float && !to_float) return float_to_integer(to, v);
   if (!from_float && !to_float) {

@@ -50,6 +50,11 @@ template <class From, class To>
 void cast_loop(const void* x, void* out, int64_t n) {
   if constexpr (std::is_same_v<From, To>) {
     __builtin_memcpy(out, x, size_t(n) * sizeof(From));
+  } else if constexpr (is_small_float<From> && std::is_same_v<To, bool>) {
+    // By their bits, as TensorFlow does: their denormals are true, those of float and double zeros.
+    const uint16_t* __restrict a = static_cast<const uint16_t*>(x);
+    bool* __restrict o = static_cast<bool*>(out);
+    for (int64_t i = 0; i < n; ++i) o[i] = (a[i] & 0x7fff) != 0;
   } else if constexpr (is_small_float<From>) {
     // Rounding to a 16-bit float is part of over_blocks.
     using Middle = std::conditional_t<is_small_float<To>, float, To>;
