@@ -287,6 +287,16 @@ int scale(int count) {
   return text ? int(count * std::atof(text)) : count / 20;
 }
 
+// Found by the full count: reductions of one element (184), indices that wrap and that LLVM's vectoriser took
+// for ones that do not (2619). The second number is that of the inputs.
+TEST(LoopRandom, FoundByTheFullCount) {
+  for (const auto& [seed, inputs] : {std::pair{184u, 9u}, {2619u, 130u}}) {
+    const Kernel kernel = Generator(seed).make();
+    const Kernel* const one[] = {&kernel};
+    check(kernel, *compile_all(one)[0], inputs);
+  }
+}
+
 TEST(LoopRandom, CompiledIsInterpretedBitForBit) {
   constexpr int kBatch = 20;
   for (int batch = 0; batch < std::max(10, scale(300)); ++batch) {

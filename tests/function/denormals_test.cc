@@ -140,6 +140,18 @@ TEST_F(Denormals, FewElementsInAnyModeOfTheCaller) {
   }
 }
 
+// A reduction along axes of one element only reshapes.
+TEST_F(Denormals, ReductionsOfOneElementKeepThem) {
+  const std::vector<float> values = {kTiny, -kTiny, kNormal, -0.0f, 2};
+  const Tensor x = constant(values);
+  const auto column = [](const Tensor& x) { return reshape(identity(x), {5, 1}); };
+  expect_values("sum", [&](Tensor x) { return reduce_sum(column(x), {1}); }, x, values);
+  expect_values("prod", [&](Tensor x) { return reduce_prod(column(x), {1}); }, x, values);
+  expect_values("max", [&](Tensor x) { return reduce_max(column(x), {1}); }, x, values);
+  expect_values("fused", [&](Tensor x) { return -reduce_sum(-column(x), {1}); }, x, values);
+  expect_values("all", [](Tensor x) { return reduce_prod(x(Slice(1, 2))); }, x, {-kTiny});
+}
+
 TEST_F(Denormals, MovesAndBitsKeepThem) {
   const std::vector<float> values = {kTiny, -kTiny, kNormal, 0};
   const Tensor x = constant(values);

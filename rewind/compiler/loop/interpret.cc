@@ -208,7 +208,7 @@ class Interpreter final : public Executable {
     }
     for (size_t r = 0; r < values.size(); ++r) {
       const int64_t item = int64_t(size_of(s.reductions[r].dtype));
-      reduce_values(step.reduce[r], values[r].data(), s.extent, item);
+      if (s.extent != 1) reduce_values(step.reduce[r], values[r].data(), s.extent, item);
       uint64_t& result = f.vars[size_t(s.reductions[r].result)];
       result = 0;
       std::memcpy(&result, values[r].data(), size_t(item));

@@ -38,6 +38,7 @@ class KernelEmitter {
 
   // reductions
   void reduce(const loop::Stmt& s);
+  void take_only(const loop::Stmt& s);
   void reduce_in_lanes(const loop::Stmt& s);
   Values reduce_range(const loop::Stmt& s, Value* base, int64_t n);
   Values reduce_block(const loop::Stmt& s, Value* base, int64_t n);

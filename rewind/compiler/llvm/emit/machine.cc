@@ -14,19 +14,18 @@
 namespace rw::emit {
 namespace {
 
-template <class T>
-void set_option(const char* name, T value) {
+// As the command line would: LLVM asks of some options whether they were given at all.
+void set_option(const char* name, const char* value) {
   const auto& options = llvm::cl::getRegisteredOptions();
   const auto it = options.find(name);
-  RW_CHECK(it != options.end());
-  static_cast<llvm::cl::opt<T>*>(it->second)->setValue(value);
+  RW_CHECK(it != options.end() && !it->second->addOccurrence(1, name, value));
 }
 
 // LLVM 19's loop vectoriser may take an index that wraps, like x[7 * i & 15], for one that does not, and
 // forget the check that it made up. These options are off where it would assume such a thing.
 void trust_no_assumptions() {
-  set_option<bool>("enable-interleaved-mem-accesses", false);
-  set_option<unsigned>("vectorize-scev-check-threshold", 0);
+  set_option("enable-interleaved-mem-accesses", "false");
+  set_option("vectorize-scev-check-threshold", "0");
 }
 
 Machine find_host() {

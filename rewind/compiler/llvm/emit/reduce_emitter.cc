@@ -99,6 +99,7 @@ Value* KernelEmitter::fold(const Reduction& r, Value* vector) {
 }
 
 void KernelEmitter::reduce(const Stmt& s) {
+  if (s.extent == 1) return take_only(s);
   if (lanes_.count > 0) return reduce_in_lanes(s);
   Values results;
   if (s.extent == 0) {
@@ -109,6 +110,16 @@ void KernelEmitter::reduce(const Stmt& s) {
   for (size_t k = 0; k < results.size(); ++k) {
     values_[size_t(s.reductions[k].result)] = finish(s.reductions[k], results[k]);
     dtypes_[size_t(s.reductions[k].result)] = s.reductions[k].dtype;
+  }
+}
+
+// The only element as it is: no sum with zero and no product with one, which would flush a denormal.
+void KernelEmitter::take_only(const Stmt& s) {
+  loops_[size_t(s.loop)] = i64(0);
+  block(s.body);
+  for (const Reduction& r : s.reductions) {
+    values_[size_t(r.result)] = get(r.value, lanes_.count);
+    dtypes_[size_t(r.result)] = r.dtype;
   }
 }
 
