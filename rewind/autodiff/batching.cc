@@ -9,6 +9,7 @@
 #include "rewind/base/thread_own.h"
 #include "rewind/device/device.h"
 #include "rewind/graph/bodies.h"
+#include "rewind/op/rule_list.h"
 #include "rewind/op/table.h"
 #include "rewind/tensor/apply.h"
 #include "rewind/tensor/tensor_impl.h"
@@ -261,11 +262,10 @@ void batch_by_loop(BatchContext& ctx) {
 }
 
 void register_batching(std::string_view op, BatchRule rule) {
-  find_op(op).rules[size_t(RuleSlot::kBatching)].store(new Rule{std::move(rule)}, std::memory_order_release);
+  set_rule(find_op(op), RuleSlot::kBatching, Rule{std::move(rule)});
 }
 void register_draw_batching(std::string_view op, BatchRule rule) {
-  find_op(op).rules[size_t(RuleSlot::kBatching)].store(new Rule{std::move(rule), true},
-                                                       std::memory_order_release);
+  set_rule(find_op(op), RuleSlot::kBatching, Rule{std::move(rule), true});
 }
 
 bool has_batching(const Op& op) { return op.elementwise || find_rule(op) != nullptr; }

@@ -5,6 +5,7 @@
 #include "rewind/autodiff/grad_ops.h"
 #include "rewind/base/error.h"
 #include "rewind/op/families.h"
+#include "rewind/op/rule_list.h"
 #include "rewind/op/table.h"
 #include "rewind/tensor/apply.h"
 
@@ -25,9 +26,7 @@ void register_autodiff_rules() {
 }
 
 void register_gradient(std::string_view op, Needs needs, GradientFn fn) {
-  // Rules replaced by later ones stay: a tape may still hold them.
-  find_op(op).rules[size_t(RuleSlot::kGradient)].store(new GradientRule{needs, std::move(fn)},
-                                                       std::memory_order_release);
+  set_rule(find_op(op), RuleSlot::kGradient, GradientRule{needs, std::move(fn)});
 }
 
 void register_not_differentiable(std::string_view op) { register_gradient(op, kNeedsNothing, {}); }

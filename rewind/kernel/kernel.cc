@@ -1,10 +1,8 @@
 #include "rewind/kernel/kernel.h"
 
-#include <deque>
-#include <mutex>
-
 #include "rewind/base/error.h"
 #include "rewind/op/families.h"
+#include "rewind/op/rule_list.h"
 #include "rewind/op/table.h"
 
 namespace rw {
@@ -45,12 +43,7 @@ void register_kernel(std::string_view op, DeviceType device, Kernel kernel, cons
 }
 
 void register_kernel(std::string_view op, DeviceType device, const KernelEntry& entry) {
-  // Entries stay, also those that a later one replaces: a call may be using them.
-  static std::mutex mutex;
-  static auto* entries = new std::deque<KernelEntry>;
-  const Op& row = find_op(op);
-  const std::lock_guard lock(mutex);
-  row.rules[size_t(slot_of(device))].store(&entries->emplace_back(entry), std::memory_order_release);
+  set_rule(find_op(op), slot_of(device), entry);
 }
 
 const KernelEntry* find_kernel(const Op& op, DeviceType device) {

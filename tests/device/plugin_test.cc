@@ -7,8 +7,21 @@
 #include <thread>
 #include <vector>
 
+#if defined(__SANITIZE_ADDRESS__)
+#include <sanitizer/lsan_interface.h>
+#endif
+
 namespace rw {
 namespace {
+
+// What a plug-in leaves behind: its pool without the threads, some KiB. Other threads of the process may
+// still be looking at it.
+struct AllowedLeak {
+#if defined(__SANITIZE_ADDRESS__)
+  AllowedLeak() { __lsan_disable(); }
+  ~AllowedLeak() { __lsan_enable(); }
+#endif
+};
 
 TEST(Plugin, IsUnloadedWhileCoresAreCrowded) {
   std::atomic<bool> done{false};
@@ -22,7 +35,10 @@ TEST(Plugin, IsUnloadedWhileCoresAreCrowded) {
     ASSERT_NE(plugin, nullptr) << dlerror();
     auto* compute_for = reinterpret_cast<bool (*)(int)>(dlsym(plugin, "compute_for"));
     ASSERT_NE(compute_for, nullptr);
-    EXPECT_TRUE(compute_for(150));
+    {
+      [[maybe_unused]] const AllowedLeak pool;
+      EXPECT_TRUE(compute_for(150));
+    }
     EXPECT_EQ(dlclose(plugin), 0);
     // Threads that were left behind would run into memory that is gone.
     std::this_thread::sleep_for(std::chrono::milliseconds(50));

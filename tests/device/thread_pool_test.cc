@@ -117,6 +117,15 @@ TEST(Parallel, ChildOfAForkComputes) {
     parallel_for(100000, 100, [&](int64_t begin, int64_t end) { count += end - begin; });
   };
   loop();
+  // A helper that is only starting may hold locks of the system's (or of a sanitizer's), which a child never
+  // gets.
+  std::atomic<bool> helped{false};
+  const auto caller = std::this_thread::get_id();
+  for (int i = 0; i < 2000 && !helped; ++i) {
+    parallel_for(100000, 100, [&](int64_t, int64_t) {
+      if (std::this_thread::get_id() != caller) helped = true;
+    });
+  }
   const pid_t child = fork();
   ASSERT_GE(child, 0);
   if (child == 0) {
