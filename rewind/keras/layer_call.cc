@@ -136,7 +136,7 @@ std::vector<Tensor> Layer::run(std::vector<Tensor> inputs, CallArgs args) {
   if (!args.training) args.training = trains_unless_told();
   std::vector<Tensor> results;
   try {
-    results = s.output_shapes.empty() ? first_call(inputs, args) : call_many(inputs, args);
+    results = s.knows_output() ? call_many(inputs, args) : first_call(inputs, args);
   } catch (const InvalidArgumentError& e) { throw_in_layer(e, s.name, inputs); }
   s.note_output(results);
   if (s.activity_regularizer) {

@@ -72,6 +72,11 @@ struct LayerState {
   void clear_losses();
   std::vector<Tensor> own_losses() const;
   void note_output(const std::vector<Tensor>& results);
+  std::vector<Shape> outputs_of_first_call() const {
+    const std::lock_guard lock(mutex);
+    return output_shapes;
+  }
+  bool knows_output() const { return knows_output_.load(std::memory_order_relaxed); }
   std::shared_ptr<Trainer> trainer_now() const;
   void set_trainable(bool value);
   void collect(std::vector<const Weight*>* trainable, std::vector<const Weight*>* all) const;

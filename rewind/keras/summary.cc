@@ -64,7 +64,7 @@ std::string shape_text(const Shape& shape) {
 }
 
 std::string output_shape(const LayerState& s) {
-  std::vector<Shape> shapes = s.built_at_once ? std::vector<Shape>() : s.output_shapes;
+  std::vector<Shape> shapes = s.built_at_once ? std::vector<Shape>() : s.outputs_of_first_call();
   for (const auto& node : s.nodes)
     if (const auto alive = node.lock()) shapes = alive->shapes;
   if (shapes.empty()) return "?";
