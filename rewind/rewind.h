@@ -28,6 +28,7 @@
 #include "rewind/tensor/apply.h"
 #include "rewind/tensor/check_numerics.h"
 #include "rewind/tensor/config.h"
+#include "rewind/tensor/numpy.h"
 #include "rewind/tensor/ops/binary.h"
 #include "rewind/tensor/ops/conv.h"
 #include "rewind/tensor/ops/creation.h"

@@ -7,6 +7,7 @@
 #include <memory>
 #include <string>
 
+#include "rewind/format/expansion_limit.h"
 #include "rewind/format/read_file.h"
 
 namespace rw::format {
@@ -41,15 +42,5 @@ SharedBytes open_bytes(const std::string& path, const char* tag);
 SharedBytes bytes_of_file(std::shared_ptr<const ReadFile> file, uint64_t begin, uint64_t size,
                           std::string name, const char* tag);
 SharedBytes bytes_in_memory(std::string bytes, std::string name, const char* tag);
-
-// How much compressed bytes may become: what says that it becomes more is refused before it is unpacked.
-// Deflate reaches 1032 bytes for one, real weights hardly two.
-struct ExpansionLimit {
-  uint64_t always = uint64_t{256} << 20;  // bytes that are fine whatever is stored
-  uint64_t ratio = 100;                   // above that: unpacked bytes for each stored one
-  bool allows(uint64_t unpacked, uint64_t stored) const {
-    return unpacked <= always || unpacked / ratio <= stored;
-  }
-};
 
 }  // namespace rw::format

@@ -113,6 +113,7 @@ const Array& array_of(const ObjectState& state) {
 bool Hdf5Object::is_group() const { return state_->group; }
 bool Hdf5Object::is_array() const { return state_->array.has_value(); }
 const std::string& Hdf5Object::path() const { return state_->path; }
+uint64_t Hdf5Object::address() const { return state_->header.address; }
 
 std::vector<std::string> Hdf5Object::names() const {
   std::vector<std::string> names;
@@ -154,6 +155,10 @@ Hdf5Object Hdf5Object::at(std::string_view path) const {
 const Shape& Hdf5Object::shape() const { return hdf5::array_of(*state_).space.shape; }
 const Hdf5Type& Hdf5Object::type() const { return hdf5::array_of(*state_).type; }
 uint64_t Hdf5Object::byte_size() const { return hdf5::array_of(*state_).bytes; }
+
+bool Hdf5Object::is_plain() const {
+  return hdf5::array_of(*state_).layout.kind != hdf5::Layout::Kind::kChunked;
+}
 
 void Hdf5Object::read(void* to) const {
   const hdf5::Array& array = hdf5::array_of(*state_);

@@ -78,6 +78,8 @@ class Hdf5Object {
   bool is_group() const;
   bool is_array() const;
   const std::string& path() const;  // from the root: "layers/dense"; of the root ""
+  // The same for all paths that lead to it. A group may be inside itself: walks remember where they were.
+  uint64_t address() const;
 
   // ---- groups
   // What is inside, in the order of the bytes of the names.
@@ -90,6 +92,9 @@ class Hdf5Object {
   const Shape& shape() const;  // an array without a value (null) has (0,)
   const Hdf5Type& type() const;
   uint64_t byte_size() const;  // elements x size of one
+  // Whether the elements lie in the file as they are, all of them: then they are there, and nothing that is
+  // stored can be found damaged later.
+  bool is_plain() const;
   // Elements as type() has them, row-major, in this machine's order: byte_size() bytes straight to `to`.
   void read(void* to) const;
   std::vector<std::string> strings() const;

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <climits>
 
+#include "rewind/base/error.h"
+
 namespace rw::format {
 
 std::optional<std::string> inflate_exactly(std::string_view bytes, uint64_t size, InflateFrame frame) {
@@ -35,6 +37,30 @@ std::optional<std::string> inflate_exactly(std::string_view bytes, uint64_t size
   }
   inflateEnd(&stream);
   if (result != Z_STREAM_END || filled != size) return {};
+  return out;
+}
+
+std::string deflate(std::span<const std::string_view> parts) {
+  z_stream stream{};
+  RW_CHECK(deflateInit2(&stream, Z_DEFAULT_COMPRESSION, Z_DEFLATED, -MAX_WBITS, 8, Z_DEFAULT_STRATEGY) ==
+           Z_OK);
+  std::string out, buffer(size_t{1} << 16, '\0');
+  const auto run = [&](std::string_view bytes, int flush) {
+    stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(bytes.data()));  // zlib only reads it
+    stream.avail_in = uInt(bytes.size());
+    do {
+      stream.next_out = reinterpret_cast<Bytef*>(buffer.data());
+      stream.avail_out = uInt(buffer.size());
+      ::deflate(&stream, flush);
+      out.append(buffer.data(), buffer.size() - stream.avail_out);
+    } while (stream.avail_out == 0);
+  };
+  constexpr size_t kMost = size_t{1} << 30;
+  for (std::string_view part : parts)
+    for (; !part.empty(); part.remove_prefix(std::min(part.size(), kMost)))
+      run(part.substr(0, kMost), Z_NO_FLUSH);
+  run({}, Z_FINISH);
+  deflateEnd(&stream);
   return out;
 }
 

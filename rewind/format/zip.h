@@ -67,22 +67,25 @@ class ZipFile {
   std::map<std::string, size_t, std::less<>> by_name_;
 };
 
-// Writes an archive whole or not at all. Files are stored as they are.
+// Writes an archive whole or not at all. Files are stored as they are unless asked to be deflated.
 class ZipWriter {
  public:
   explicit ZipWriter(const std::string& path, const char* tag = "zip");
   // Throws InvalidArgumentError for names that ZipFile refuses.
   void add(const std::string& name, std::string_view bytes) { add(name, std::span(&bytes, 1)); }
-  // A file in parts, which are written one after another without a copy.
-  void add(const std::string& name, std::span<const std::string_view> parts);
+  // A file in parts, which are written one after another, without a copy if they are stored.
+  void add(const std::string& name, std::span<const std::string_view> parts, bool deflated = false);
   void commit();
 
  private:
   struct Entry {
     std::string name;
-    uint64_t size = 0, header = 0;
+    uint64_t size = 0, stored = 0, header = 0;
     uint32_t crc = 0;
+    bool deflated = false;
+    bool wide() const { return size >= 0xffffffff || stored >= 0xffffffff; }
   };
+  static void put_common(std::string& out, const Entry& entry, bool wide);
   void put(std::string_view bytes);
   std::string directory_entry(const Entry& entry) const;
 

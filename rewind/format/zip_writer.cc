@@ -20,20 +20,21 @@ bool is_ascii(std::string_view text) {
 
 uint32_t narrow(uint64_t n) { return uint32_t(std::min(n, zip::kMax32)); }
 
+}  // namespace
+
 // What both records of a file have: version needed, flags, method, time, date, checksum, sizes.
-void put_common(std::string& out, std::string_view name, uint32_t crc, uint64_t size, bool wide) {
+void ZipWriter::put_common(std::string& out, const Entry& entry, bool wide) {
   put_fixed<uint16_t>(out, wide ? 45 : 20);
-  put_fixed<uint16_t>(out, is_ascii(name) ? 0 : kUtf8Flag);
-  put_fixed<uint16_t>(out, 0);  // stored
+  put_fixed<uint16_t>(out, is_ascii(entry.name) ? 0 : kUtf8Flag);
+  put_fixed<uint16_t>(out, entry.deflated ? 8 : 0);
   put_fixed<uint16_t>(out, kTime);
   put_fixed<uint16_t>(out, kDate);
-  put_fixed<uint32_t>(out, crc);
-  put_fixed<uint32_t>(out, narrow(size));
-  put_fixed<uint32_t>(out, narrow(size));
-  put_fixed<uint16_t>(out, uint16_t(name.size()));
+  put_fixed<uint32_t>(out, entry.crc);
+  const bool both = entry.wide();  // extra fields have both sizes or none
+  put_fixed<uint32_t>(out, both ? uint32_t(zip::kMax32) : uint32_t(entry.stored));
+  put_fixed<uint32_t>(out, both ? uint32_t(zip::kMax32) : uint32_t(entry.size));
+  put_fixed<uint16_t>(out, uint16_t(entry.name.size()));
 }
-
-}  // namespace
 
 ZipWriter::ZipWriter(const std::string& path, const char* tag) : tag_(tag), file_(path, tag) {}
 
@@ -42,42 +43,51 @@ void ZipWriter::put(std::string_view bytes) {
   at_ += bytes.size();
 }
 
-void ZipWriter::add(const std::string& name, std::span<const std::string_view> parts) {
+void ZipWriter::add(const std::string& name, std::span<const std::string_view> parts, bool deflated) {
   if (!is_safe_archive_name(name) || !is_utf8(name))
     fail_invalid(tag_, "\"" + name + "\" is no name for a file in an archive");
   if (!names_.insert(name).second) fail_invalid(tag_, "the archive has \"" + name + "\" already");
-  Entry entry{name, 0, at_, 0};
+  Entry entry{.name = name, .header = at_, .deflated = deflated};
   for (const std::string_view part : parts) {
     entry.size += part.size();
     entry.crc = crc32_of(entry.crc, part);
   }
+  entry.stored = entry.size;
+  std::string packed;
+  if (deflated) {
+    packed = deflate(parts);
+    entry.stored = packed.size();
+  }
   std::string head;
   put_fixed(head, zip::kLocal);
-  const bool wide = entry.size >= zip::kMax32;
-  put_common(head, name, entry.crc, entry.size, wide);
-  put_fixed<uint16_t>(head, wide ? 20 : 0);
+  put_common(head, entry, entry.wide());
+  put_fixed<uint16_t>(head, entry.wide() ? 20 : 0);
   head += name;
-  if (wide) {
+  if (entry.wide()) {
     put_fixed<uint16_t>(head, 1);
     put_fixed<uint16_t>(head, 16);
     put_fixed<uint64_t>(head, entry.size);
-    put_fixed<uint64_t>(head, entry.size);
+    put_fixed<uint64_t>(head, entry.stored);
   }
   put(head);
-  for (const std::string_view part : parts) put(part);
+  if (deflated) put(packed);
+  else
+    for (const std::string_view part : parts) put(part);
   entries_.push_back(std::move(entry));
 }
 
 std::string ZipWriter::directory_entry(const Entry& entry) const {
   std::string extra;
-  if (entry.size >= zip::kMax32)
-    for (int i = 0; i < 2; ++i) put_fixed<uint64_t>(extra, entry.size);
+  if (entry.wide()) {
+    put_fixed<uint64_t>(extra, entry.size);
+    put_fixed<uint64_t>(extra, entry.stored);
+  }
   if (entry.header >= zip::kMax32) put_fixed<uint64_t>(extra, entry.header);
   const bool wide = !extra.empty();
   std::string record;
   put_fixed(record, zip::kDirectory);
   put_fixed<uint16_t>(record, 3 << 8 | 45);  // made on Unix
-  put_common(record, entry.name, entry.crc, entry.size, wide);
+  put_common(record, entry, wide);
   put_fixed<uint16_t>(record, uint16_t(wide ? extra.size() + 4 : 0));
   put_fixed<uint16_t>(record, 0);  // comment
   put_fixed<uint16_t>(record, 0);  // disk

@@ -50,6 +50,7 @@ class LossScaleState : public Optimizer::State {
     return wide * as_type(scale_, wide.dtype());
   }
   bool adapts_loss_scale() const override { return true; }
+  const Optimizer* inner() const override { return &inner_; }
   bool keeps_averages() const override { return inner_.keeps_averages(); }
   void write_averages(const std::vector<Variable>& variables) override {
     inner_.finalize_variable_values(variables);

@@ -16,6 +16,7 @@
 
 #include <iosfwd>
 
+#include "rewind/format/expansion_limit.h"
 #include "rewind/keras/layer_ref.h"
 #include "rewind/keras/training.h"
 #include "rewind/module/saved_variables.h"
@@ -46,6 +47,8 @@ struct SaveWeightsOptions {
 struct LoadWeightsOptions {
   bool training_state = false;
   bool skip_mismatch = false;  // load what fits, leave the rest as it is
+  bool by_name = false;        // of older .h5 files: layers by their names, others are left as they are
+  format::ExpansionLimit limit = {};  // of what is compressed
 };
 
 struct LoadedWeights : LoadReport {
@@ -101,7 +104,11 @@ class Model : public Layer {
   // Updates the compiled metrics and gives the values of all.
   virtual StepLogs compute_metrics(const Batch& batch, const std::vector<Tensor>& y_pred);
 
-  // ---- keeping (save_weights.cc): safetensors files with the weights by their paths.
+  // ---- keeping (save_weights.cc): the extension says how.
+  //   .weights.h5   Keras 3's files; a compiled model's optimizer is in them
+  //   .h5, .hdf5    Keras' older files: weights, or a whole model's, by the order of the layers
+  //   .keras        only to load from: the weights of a whole model
+  //   others        safetensors, .npz: the weights by their paths
   // Writes the file whole or not at all: under a temporary name, synced, renamed.
   void save_weights(const std::string& path, const SaveWeightsOptions& options = {}) const;
   // Throws NotFoundError, DataLossError for a damaged file (one with a position has a checksum), and

@@ -32,6 +32,8 @@ class Optimizer::State {
   virtual bool adapts_loss_scale() const { return false; }
   // Of an optimizer inside another that scales.
   void set_no_loss_scale() { options_.loss_scale_factor.reset(); }
+  // That of an optimizer around another.
+  virtual const Optimizer* inner() const { return nullptr; }
   virtual bool keeps_averages() const { return options_.use_ema; }
   virtual void write_averages(const std::vector<Variable>& variables);
   virtual std::vector<OwnVariable> own_variables() const { return own_; }

@@ -1,6 +1,7 @@
-// Model: weights, and the state of its training, to and from safetensors files. Names are Keras' paths of the
-// weights, "sequential/dense/kernel"; the optimizer's begin with "optimizer/" and end with the weight's path
-// and the slot: "optimizer/sequential/dense/kernel/momentum"; where training stands begins with "position/".
+// Model: weights, and the state of its training, to and from files. Those of Keras are in keras_files.h; in
+// the others, of named arrays, names are Keras' paths of the weights, "sequential/dense/kernel"; the
+// optimizer's begin with "optimizer/" and end with the weight's path and the slot:
+// "optimizer/sequential/dense/kernel/momentum"; where training stands begins with "position/".
 //
 // Layers without a name of their own have a number that counts the layers of the process, so the same model
 // made twice has different paths. Where paths do not match as they are, such layers are numbered within
@@ -14,13 +15,18 @@
 
 #include "rewind/base/error.h"
 #include "rewind/format/checksum.h"
+#include "rewind/format/zip.h"
+#include "rewind/keras/keras_files.h"
 #include "rewind/keras/layer_state.h"
 #include "rewind/keras/model.h"
 #include "rewind/keras/trainer.h"
+#include "rewind/tensor/trace.h"
 
 namespace rw::keras {
 namespace {
 
+constexpr const char* kSaveWeights = "save_weights";
+constexpr const char* kLoadWeights = "load_weights";
 constexpr std::string_view kOptimizer = "optimizer/";
 constexpr std::string_view kPosition = "position/";
 constexpr std::string_view kChecksum = "position/checksum";
@@ -249,24 +255,76 @@ std::vector<VariablesFile::Target> targets_in(const VariablesFile& file,
 }  // namespace
 
 void Model::save_weights(const std::string& path, const SaveWeightsOptions& options) const {
-  std::vector<NamedVariable> list = named_weights(*this, options.training_state ? &optimizer() : nullptr);
-  if (!built() && list.empty())
+  const WeightsFormat format = weights_format(path);
+  if (!built() && weights().empty())
     fail_precondition(
-        "save_weights",
+        kSaveWeights,
         "model \"" + name() + "\" has no weights yet: call it on data, or build_for(input_shape), first");
-  if (options.position) add_position(*options.position, &list);
-  save_variables(path, list, {{"format", "rewind"}});
+  if (format == WeightsFormat::kArchive)
+    fail_invalid(kSaveWeights,
+                 path +
+                     ": a .keras archive is a whole model's, which save_model writes; weights alone go "
+                     "to .weights.h5, .safetensors or .npz");
+  if (format == WeightsFormat::kArrays) {
+    std::vector<NamedVariable> list = named_weights(*this, options.training_state ? &optimizer() : nullptr);
+    if (options.position) add_position(*options.position, &list);
+    return save_variables(path, list, {{"format", "rewind"}});
+  }
+  if (current_trace()) fail_precondition(kSaveWeights, "weights are saved outside of functions");
+  if (options.position)
+    fail_invalid(kSaveWeights,
+                 path + ": Keras' files have no place for a training position; a .safetensors file has");
+  WeightsTree tree;
+  if (format == WeightsFormat::kKeras) {
+    if (options.training_state) (void)optimizer();  // throws unless there is one
+    put_weights(*this, &tree);
+  } else {
+    put_legacy_weights(*this, "", &tree);
+    if (options.training_state) put_legacy_optimizer(optimizer(), &tree);
+  }
+  format::write_hdf5(path, tree.root, kSaveWeights);
 }
+
+namespace {
+
+LoadReport load_keras_file(const Model& model, const std::string& path, WeightsFormat format,
+                           const LoadWeightsOptions& options) {
+  if (format == WeightsFormat::kArchive) {
+    const format::ZipFile archive(path, kLoadWeights, options.limit);
+    const format::Hdf5File file(archive.open(archive.at("model.weights.h5")), options.limit);
+    return load_weights(model, file.root(), path, options);
+  }
+  const format::Hdf5File file(path, kLoadWeights, options.limit);
+  if (format == WeightsFormat::kKeras) return load_weights(model, file.root(), path, options);
+  const format::Hdf5Object& root = file.root();
+  const bool whole =
+      !root.attribute("layer_names") && !root.attribute("layer_names0") && root.find("model_weights");
+  const LoadReport report =
+      load_legacy_weights(model, whole ? root.at("model_weights") : root, path, options);
+  if (options.training_state && !load_legacy_optimizer(model.optimizer(), root))
+    fail_invalid(kLoadWeights, path + ": its optimizer's variables are missing, or are not those of \"" +
+                                   model.optimizer().name() + "\"");
+  return report;
+}
+
+}  // namespace
 
 LoadedWeights Model::load_weights(const std::string& path, const LoadWeightsOptions& options) const {
   if (!built() && weights().empty())
     fail_precondition(
-        "load_weights",
+        kLoadWeights,
         "model \"" + name() + "\" has no weights yet: call it on data, or build_for(input_shape), first");
+  const WeightsFormat format = weights_format(path);
+  if (options.by_name && format != WeightsFormat::kLegacy)
+    fail_invalid(kLoadWeights, path + ": by_name is for older .h5 and .hdf5 files only");
   const Optimizer* training = options.training_state ? &optimizer() : nullptr;
   if (training) training->build(trainable_weights());
+  if (format != WeightsFormat::kArrays) {
+    if (current_trace()) fail_precondition(kLoadWeights, "weights are loaded outside of functions");
+    return {load_keras_file(*this, path, format, options), {}};
+  }
   const std::vector<NamedVariable> list = named_weights(*this, training);
-  const VariablesFile file(path);
+  const VariablesFile file(path, options.limit);
   check_arrays(file, path);
   const std::optional<TrainingPosition> position = position_in(file, path);
   const LoadReport report =

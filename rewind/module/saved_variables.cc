@@ -5,7 +5,7 @@
 
 #include "rewind/base/error.h"
 #include "rewind/device/device.h"
-#include "rewind/format/safetensors.h"
+#include "rewind/format/array_file.h"
 #include "rewind/runtime/storage.h"
 #include "rewind/tensor/tensor_impl.h"
 #include "rewind/tensor/trace.h"
@@ -29,7 +29,7 @@ std::string type_text(const Shape& shape, DType dtype) {
 }
 
 // The elements go from the file to the memory that the variable then has.
-Tensor read_tensor(const format::SafetensorsFile& file, const format::SafetensorsFile::Entry& entry) {
+Tensor read_tensor(const format::ArrayFile& file, const format::ArrayFile::Entry& entry) {
   Value value = Value::allocate(cpu_device(), entry.dtype, entry.shape);
   if (value.size > 0) file.read(entry, value.data);
   return make_tensor(std::move(value));
@@ -77,43 +77,45 @@ void save_variables(const std::string& path, const std::vector<NamedVariable>& v
   for (const NamedVariable& v : variables) {
     values.push_back(v.variable.value());
     const Tensor& t = values.back();
-    if (format::safetensors_name(t.dtype()).empty())
-      fail_invalid(kSave,
-                   v.name + " is " + std::string(name_of(t.dtype())) + ", which safetensors does not have");
+    if (!contains(kRealTypes | kComplexTypes | set_of(DType::kBool), t.dtype()))
+      fail_invalid(
+          kSave, v.name + " is " + std::string(name_of(t.dtype())) + ", which files of weights do not have");
     arrays.push_back({v.name, t.dtype(), t.shape(), t.host_data()});
   }
-  format::write_safetensors(path, arrays, metadata, kSave);
+  format::write_array_file(path, arrays, metadata, kSave);
 }
 
 struct VariablesFile::State {
-  explicit State(const std::string& path) : file(path, kLoad) {}
-  format::SafetensorsFile file;
+  State(const std::string& path, const format::ExpansionLimit& limit)
+      : file(format::open_array_file(path, kLoad, limit)) {}
+  std::unique_ptr<format::ArrayFile> file;
 };
 
-VariablesFile::VariablesFile(const std::string& path) : state_(std::make_unique<State>(path)) {}
+VariablesFile::VariablesFile(const std::string& path, const format::ExpansionLimit& limit)
+    : state_(std::make_unique<State>(path, limit)) {}
 VariablesFile::~VariablesFile() = default;
 VariablesFile::VariablesFile(VariablesFile&&) noexcept = default;
 
 std::vector<std::string> VariablesFile::names() const {
   std::vector<std::string> list;
-  for (const auto& e : state_->file.entries()) list.push_back(e.name);
+  for (const auto& e : state_->file->entries()) list.push_back(e.name);
   return list;
 }
 
-const std::map<std::string, std::string>& VariablesFile::metadata() const { return state_->file.metadata(); }
+const std::map<std::string, std::string>& VariablesFile::metadata() const { return state_->file->metadata(); }
 
 Tensor VariablesFile::read(const std::string& array) const {
-  const auto* entry = state_->file.find(array);
-  return entry ? read_tensor(state_->file, *entry) : Tensor();
+  const auto* entry = state_->file->find(array);
+  return entry ? read_tensor(*state_->file, *entry) : Tensor();
 }
 
 LoadReport VariablesFile::load(const std::vector<Target>& targets, const std::string& what,
                                const LoadOptions& options, bool (*ignored)(const std::string&)) const {
   if (current_trace()) fail_precondition(kLoad, "weights are loaded outside of functions");
-  const format::SafetensorsFile& file = state_->file;
+  const format::ArrayFile& file = *state_->file;
   LoadReport report;
   std::set<std::string_view> taken;
-  std::vector<std::pair<const Variable*, const format::SafetensorsFile::Entry*>> fitting;
+  std::vector<std::pair<const Variable*, const format::ArrayFile::Entry*>> fitting;
   for (const Target& t : targets) {
     const auto* entry = file.find(t.array);
     const Variable& v = t.variable.variable;

@@ -1,8 +1,10 @@
-// Values of variables in safetensors files, and those of a module.
+// Values of variables in files, and those of a module.
 //
 //   rw::save_weights(net, "net.safetensors");   // names are paths of members: "layers/0/w"
 //   rw::load_weights(net, "net.safetensors");
 //
+// The extension says in which format: .npz is numpy's, .h5 and .hdf5 are HDF5 with the names as paths, others
+// are safetensors.
 // A file is written whole or not at all. Before anything is loaded, names, shapes and types are compared, and
 // what does not fit is listed.
 #pragma once
@@ -11,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "rewind/format/expansion_limit.h"
 #include "rewind/module/module.h"
 
 namespace rw {
@@ -48,7 +51,7 @@ void save_variables(const std::string& path, const std::vector<NamedVariable>& v
 // A file to load variables from, one array each.
 class VariablesFile {
  public:
-  explicit VariablesFile(const std::string& path);
+  explicit VariablesFile(const std::string& path, const format::ExpansionLimit& limit = {});
   ~VariablesFile();
   VariablesFile(VariablesFile&&) noexcept;
   std::vector<std::string> names() const;
