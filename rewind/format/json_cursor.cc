@@ -49,6 +49,17 @@ char JsonCursor::peek() {
   return text_[at_];
 }
 
+std::string_view JsonCursor::word() {
+  peek();
+  const auto belongs = [](char c) {
+    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '+' ||
+           c == '-' || c == '.';
+  };
+  const size_t begin = at_;
+  while (at_ < text_.size() && belongs(text_[at_])) ++at_;
+  return text_.substr(begin, at_ - begin);
+}
+
 bool JsonCursor::try_take(char c) {
   if (at_end() || text_[at_] != c) return false;
   ++at_;

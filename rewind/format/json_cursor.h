@@ -24,6 +24,9 @@ class JsonCursor {
   uint64_t whole_number();
   // Any value.
   void skip_value();
+  // The first character of what comes next, which stays; and the letters, digits, signs and points there.
+  char peek();
+  std::string_view word();
 
   // Calls member(name) at the value of each member of an object; names must differ.
   void object(const std::function<void(const std::string&)>& member);
@@ -34,7 +37,6 @@ class JsonCursor {
 
  private:
   void pass_space();
-  char peek();
   uint32_t code_unit();
   void skip(int depth);
 

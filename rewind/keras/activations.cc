@@ -4,6 +4,7 @@
 
 #include "rewind/base/error.h"
 #include "rewind/base/thread_own.h"
+#include "rewind/keras/registry.h"
 #include "rewind/tensor/ops/activation.h"
 #include "rewind/tensor/ops/binary.h"
 #include "rewind/tensor/ops/creation.h"
@@ -213,4 +214,52 @@ Activation get(const std::string& name) {
 }
 
 }  // namespace activations
+
+// ---- configs
+
+namespace {
+
+// A layer that serves as an activation.
+class LayerOrigin : public Origin {
+ public:
+  explicit LayerOrigin(LayerRef layer) : layer_(std::move(layer)) {}
+  std::string class_name() const override { return layer_->class_name(); }
+  void write(ConfigFields&) const override {}
+  Config serialized(const char*) const override { return to_config(layer_); }
+
+ private:
+  LayerRef layer_;
+};
+
+}  // namespace
+
+Config to_config(const Activation& v) {
+  if (v.origin()) return v.origin()->serialized("keras.activations");
+  if (v.name() == "swish" || v.name() == "silu") return "silu";
+  if (v.name() == "hard_swish") return "hard_silu";
+  if (v.name() == "custom")
+    fail_unimplemented("get_config",
+                       "an activation that is a function of the program's own has no config: register it by "
+                       "keras::saving::register_keras_serializable(package, name, activation)");
+  return v.name();
+}
+
+void from_config(const Config& c, Activation* v) {
+  if (c.is_null()) {
+    *v = Activation();
+    return;
+  }
+  const NamedConfig named = named_config(c, "activation");
+  if (named.options && class_registry().layers.find(named.name)) {
+    LayerRef layer;
+    from_config(c, &layer);
+    *v = Activation(layer.name(), [layer](const Tensor& x) { return (*layer)(x); });
+    v->set_origin(std::make_shared<LayerOrigin>(layer));
+    return;
+  }
+  *v = object_from(c, class_registry().activations, "activation", activations::get);
+}
+
+void add_activation_classes(ClassRegistry&) {}  // they go by their names alone
+
 }  // namespace rw::keras

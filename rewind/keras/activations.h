@@ -11,11 +11,12 @@
 #include <string>
 #include <type_traits>
 
+#include "rewind/keras/origin.h"
 #include "rewind/tensor/operand.h"
 
 namespace rw::keras {
 
-class Activation {
+class Activation : public WithOrigin {
  public:
   using Call = std::function<Tensor(const Tensor&)>;
 

@@ -8,6 +8,7 @@
 #include "rewind/keras/arithmetic.h"
 #include "rewind/keras/confusion_counts.h"
 #include "rewind/keras/layer_name.h"
+#include "rewind/keras/metric_config.h"
 #include "rewind/keras/metrics.h"
 #include "rewind/tensor/ops/binary.h"
 #include "rewind/tensor/ops/creation.h"
@@ -246,33 +247,139 @@ class AUCState : public CountingState {
   Tensor weights_;
 };
 
+// ---- configs
+
+RW_KERAS_METRIC_ARGUMENTS(CountArguments)
+
+template <class M>
+void fields(ConfigFields& f, CountArguments<M, CountOptions>& a) {
+  common_fields(f, a.options);
+  thresholds_field(f, a.options.thresholds);
+}
+template <class M>
+void fields(ConfigFields& f, CountArguments<M, PrecisionOptions>& a) {
+  common_fields(f, a.options);
+  thresholds_field(f, a.options.thresholds);
+  f("top_k", a.options.top_k);
+  f("class_id", a.options.class_id);
+}
+
+template <class M>
+struct AtRateArguments {
+  using Made = M;
+  double rate = 0;
+  AtRateOptions options = {};
+  M make() const { return M(rate, options); }
+};
+template <class M>
+void fields(ConfigFields& f, AtRateArguments<M>& a) {
+  const char* const rate = std::is_same_v<M, SensitivityAtSpecificity>   ? "specificity"
+                           : std::is_same_v<M, SpecificityAtSensitivity> ? "sensitivity"
+                           : std::is_same_v<M, PrecisionAtRecall>        ? "recall"
+                                                                         : "precision";
+  common_fields(f, a.options);
+  f("class_id", a.options.class_id);
+  f("num_thresholds", a.options.num_thresholds);
+  f(rate, a.rate);
+}
+
+// Weights are written as a tensor; thresholds of one's own stand beside their number, with the two ends.
+void fields(ConfigFields& f, CountArguments<AUC, AUCOptions>& a) {
+  AUCOptions& o = a.options;
+  common_fields(f, o);
+  int64_t count = o.thresholds.empty() ? o.num_thresholds : int64_t(o.thresholds.size()) + 2;
+  f("num_thresholds", count);
+  o.num_thresholds = count;
+  f("curve", o.curve);
+  f("summation_method", o.summation_method);
+  f("multi_label", o.multi_label);
+  f("num_labels", o.num_labels);
+  Tensor weights = o.label_weights.empty() ? Tensor() : constant(o.label_weights, float32);
+  if (weights.defined() && f.object()) {
+    Config value;
+    value["class_name"] = "__tensor__";
+    value["config"]["value"] = to_config(weights);
+    value["config"]["dtype"] = "float32";
+    f.set("label_weights", std::move(value));
+  } else {
+    f("label_weights", weights);
+    if (weights.defined()) o.label_weights = cast(weights, float64).to_vector<double>();
+  }
+  f("from_logits", o.from_logits);
+  if (f.is_reading() || !o.thresholds.empty()) f.list_or_null("thresholds", o.thresholds);
+}
+
+template <class O, class... M>
+void add_metrics(ClassRegistry& r) {
+  (add_class<CountArguments<M, O>>(r.metrics), ...);
+}
+template <class... M>
+void add_rates(ClassRegistry& r) {
+  (add_class<AtRateArguments<M>>(r.metrics), ...);
+}
+
 }  // namespace
 
+static void add_confusion_metrics(ClassRegistry& r) {
+  add_metrics<CountOptions, TruePositives, TrueNegatives, FalsePositives, FalseNegatives>(r);
+  add_metrics<PrecisionOptions, Precision, Recall>(r);
+  add_metrics<AUCOptions, AUC>(r);
+  add_rates<SensitivityAtSpecificity, SpecificityAtSensitivity, PrecisionAtRecall, RecallAtPrecision>(r);
+}
+
 TruePositives::TruePositives(const CountOptions& o)
-    : Metric(std::make_shared<OneCountState>("TruePositives", o, &ConfusionCounts::true_positives)) {}
+    : Metric(std::make_shared<OneCountState>("TruePositives", o, &ConfusionCounts::true_positives)) {
+  set_origin(origin_of(CountArguments<TruePositives, CountOptions>{o}));
+}
 TrueNegatives::TrueNegatives(const CountOptions& o)
-    : Metric(std::make_shared<OneCountState>("TrueNegatives", o, &ConfusionCounts::true_negatives)) {}
+    : Metric(std::make_shared<OneCountState>("TrueNegatives", o, &ConfusionCounts::true_negatives)) {
+  set_origin(origin_of(CountArguments<TrueNegatives, CountOptions>{o}));
+}
 FalsePositives::FalsePositives(const CountOptions& o)
-    : Metric(std::make_shared<OneCountState>("FalsePositives", o, &ConfusionCounts::false_positives)) {}
+    : Metric(std::make_shared<OneCountState>("FalsePositives", o, &ConfusionCounts::false_positives)) {
+  set_origin(origin_of(CountArguments<FalsePositives, CountOptions>{o}));
+}
 FalseNegatives::FalseNegatives(const CountOptions& o)
-    : Metric(std::make_shared<OneCountState>("FalseNegatives", o, &ConfusionCounts::false_negatives)) {}
+    : Metric(std::make_shared<OneCountState>("FalseNegatives", o, &ConfusionCounts::false_negatives)) {
+  set_origin(origin_of(CountArguments<FalseNegatives, CountOptions>{o}));
+}
 Precision::Precision(const PrecisionOptions& o)
-    : Metric(std::make_shared<PrecisionRecallState>("Precision", o, true)) {}
-Recall::Recall(const RecallOptions& o) : Metric(std::make_shared<PrecisionRecallState>("Recall", o, false)) {}
+    : Metric(std::make_shared<PrecisionRecallState>("Precision", o, true)) {
+  set_origin(origin_of(CountArguments<Precision, PrecisionOptions>{o}));
+}
+Recall::Recall(const RecallOptions& o) : Metric(std::make_shared<PrecisionRecallState>("Recall", o, false)) {
+  set_origin(origin_of(CountArguments<Recall, PrecisionOptions>{o}));
+}
 
 SensitivityAtSpecificity::SensitivityAtSpecificity(double specificity, const AtRateOptions& o)
     : Metric(std::make_shared<AtRateState>("SensitivityAtSpecificity", specificity, o, Rate::kSensitivity,
-                                           Rate::kSpecificity)) {}
+                                           Rate::kSpecificity)) {
+  set_origin(origin_of(AtRateArguments<SensitivityAtSpecificity>{specificity, o}));
+}
 SpecificityAtSensitivity::SpecificityAtSensitivity(double sensitivity, const AtRateOptions& o)
     : Metric(std::make_shared<AtRateState>("SpecificityAtSensitivity", sensitivity, o, Rate::kSpecificity,
-                                           Rate::kSensitivity)) {}
+                                           Rate::kSensitivity)) {
+  set_origin(origin_of(AtRateArguments<SpecificityAtSensitivity>{sensitivity, o}));
+}
 PrecisionAtRecall::PrecisionAtRecall(double recall, const AtRateOptions& o)
     : Metric(std::make_shared<AtRateState>("PrecisionAtRecall", recall, o, Rate::kPrecision,
-                                           Rate::kSensitivity)) {}
+                                           Rate::kSensitivity)) {
+  set_origin(origin_of(AtRateArguments<PrecisionAtRecall>{recall, o}));
+}
 RecallAtPrecision::RecallAtPrecision(double precision, const AtRateOptions& o)
     : Metric(std::make_shared<AtRateState>("RecallAtPrecision", precision, o, Rate::kSensitivity,
-                                           Rate::kPrecision)) {}
+                                           Rate::kPrecision)) {
+  set_origin(origin_of(AtRateArguments<RecallAtPrecision>{precision, o}));
+}
 
-AUC::AUC(const AUCOptions& o) : Metric(std::make_shared<AUCState>(o)) {}
+AUC::AUC(const AUCOptions& o) : Metric(std::make_shared<AUCState>(o)) {
+  AUCOptions written = o;
+  written.curve = ascii::to_upper(o.curve);
+  set_origin(origin_of(CountArguments<AUC, AUCOptions>{written}));
+}
 
 }  // namespace rw::keras::metrics
+
+namespace rw::keras {
+void add_confusion_metric_classes(ClassRegistry& r) { metrics::add_confusion_metrics(r); }
+}  // namespace rw::keras

@@ -8,11 +8,12 @@
 #include <type_traits>
 #include <vector>
 
+#include "rewind/keras/origin.h"
 #include "rewind/tensor/variable.h"
 
 namespace rw::keras {
 
-class Constraint {
+class Constraint : public WithOrigin {
  public:
   using Call = std::function<Tensor(const Tensor&)>;
 

@@ -5,6 +5,7 @@
 
 #include "rewind/base/error.h"
 #include "rewind/function/functional.h"
+#include "rewind/keras/loss_config.h"
 #include "rewind/keras/losses.h"
 #include "rewind/tensor/ops/binary.h"
 #include "rewind/tensor/ops/creation.h"
@@ -94,7 +95,9 @@ Tensor ctc(const Operand& y_true, const Operand& y_pred) {
 }
 
 CTC::CTC(const LossOptions& o)
-    : Loss("ctc", [](const Tensor& y, const Tensor& p) { return LossValues(ctc(y, p)); }, o) {}
+    : Loss("ctc", [](const Tensor& y, const Tensor& p) { return LossValues(ctc(y, p)); }, o) {
+  set_origin(described<CTC>(*this, o));
+}
 
 }  // namespace losses
 }  // namespace rw::keras

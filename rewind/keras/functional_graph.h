@@ -16,6 +16,12 @@ struct GraphNode {
   bool is_input() const { return inputs.empty(); }
 };
 
+// How Keras wrote the inputs or the outputs of a model: by name, as a list, or alone.
+struct TensorStructure {
+  std::vector<std::string> names = {};  // one a tensor, or none
+  bool list = false;                    // of one alone
+};
+
 class FunctionalGraph {
  public:
   // Throws InvalidArgumentError if an output needs something that no input gives.
@@ -27,6 +33,8 @@ class FunctionalGraph {
   // From inputs to outputs, as Keras orders them: by depth, the longest way to an output first.
   const std::vector<std::vector<std::shared_ptr<GraphNode>>>& nodes_by_depth() const { return by_depth_; }
   const std::vector<LayerRef>& operations() const { return operations_; }
+
+  TensorStructure input_structure, output_structure;
 
  private:
   std::vector<KerasTensor> inputs_, outputs_;

@@ -6,6 +6,7 @@
 
 #include "rewind/base/error.h"
 #include "rewind/base/number_text.h"
+#include "rewind/keras/registry.h"
 #include "rewind/tensor/ops/binary.h"
 #include "rewind/tensor/ops/creation.h"
 #include "rewind/tensor/ops/linalg.h"
@@ -61,7 +62,12 @@ Tensor Initializer::operator()(const Shape& shape, DType dtype) const {
   return state_->call(shape, dtype);
 }
 
-Initializer Initializer::clone() const { return state_ && state_->again ? state_->again() : *this; }
+Initializer Initializer::clone() const {
+  if (!state_ || !state_->again) return *this;
+  Initializer another = state_->again();
+  another.set_origin(origin());
+  return another;
+}
 
 // ---- the kinds --------------------------------------------------------------------------------------------
 
@@ -160,6 +166,79 @@ Tensor orthogonal(double gain, const Tensor& seed, const Shape& shape, DType dty
   return scalar_tensor(gain, dtype) * reshape(q, shape);
 }
 
+// ---- configs
+
+void fields(ConfigFields& f, NormalOptions& o) {
+  f("seed", o.seed);
+  f("mean", o.mean);
+  f("stddev", o.stddev);
+}
+void fields(ConfigFields& f, UniformOptions& o) {
+  f("seed", o.seed);
+  f("minval", o.minval);
+  f("maxval", o.maxval);
+}
+void fields(ConfigFields& f, VarianceScalingOptions& o) {
+  f("seed", o.seed);
+  f("scale", o.scale);
+  f("mode", o.mode);
+  f("distribution", o.distribution);
+  f("input_axes", o.input_axes);
+  f("output_axes", o.output_axes);
+}
+void fields(ConfigFields& f, SeedOptions& o) {
+  f("seed", o.seed);
+  f.only("input_axes", nullptr);
+  f.only("output_axes", nullptr);
+}
+void fields(ConfigFields& f, OrthogonalOptions& o) {
+  f("seed", o.seed);
+  f("gain", o.gain);
+}
+
+struct ZerosArguments {
+  static constexpr const char* kName = "Zeros";
+  Initializer make() const { return Zeros(); }
+};
+void fields(ConfigFields&, ZerosArguments&) {}
+struct OnesArguments {
+  static constexpr const char* kName = "Ones";
+  Initializer make() const { return Ones(); }
+};
+void fields(ConfigFields&, OnesArguments&) {}
+struct ConstantArguments {
+  static constexpr const char* kName = "Constant";
+  double value = 0.0;
+  Initializer make() const { return Constant(value); }
+};
+void fields(ConfigFields& f, ConstantArguments& a) { f("value", a.value); }
+struct IdentityArguments {
+  static constexpr const char* kName = "Identity";
+  double gain = 1.0;
+  Initializer make() const { return Identity(gain); }
+};
+void fields(ConfigFields& f, IdentityArguments& a) { f.unless("gain", a.gain, 1.0); }
+
+#define RW_ARGUMENTS(Name, Options)                    \
+  struct Name##Arguments {                             \
+    static constexpr const char* kName = #Name;        \
+    Options options = {};                              \
+    Initializer make() const { return Name(options); } \
+  };                                                   \
+  void fields(ConfigFields& f, Name##Arguments& a) { fields(f, a.options); }
+RW_ARGUMENTS(RandomNormal, NormalOptions)
+RW_ARGUMENTS(TruncatedNormal, NormalOptions)
+RW_ARGUMENTS(RandomUniform, UniformOptions)
+RW_ARGUMENTS(VarianceScaling, VarianceScalingOptions)
+RW_ARGUMENTS(GlorotUniform, SeedOptions)
+RW_ARGUMENTS(GlorotNormal, SeedOptions)
+RW_ARGUMENTS(LecunUniform, SeedOptions)
+RW_ARGUMENTS(LecunNormal, SeedOptions)
+RW_ARGUMENTS(HeUniform, SeedOptions)
+RW_ARGUMENTS(HeNormal, SeedOptions)
+RW_ARGUMENTS(Orthogonal, OrthogonalOptions)
+#undef RW_ARGUMENTS
+
 struct Named {
   const char* name;
   const char* snake;
@@ -193,66 +272,90 @@ const Named kNamed[] = {
 }  // namespace
 
 Initializer Zeros() {
-  return {"Zeros", [](const Shape& shape, DType dtype) { return zeros(shape, dtype); }, {}};
+  return with_origin(
+      Initializer("Zeros", [](const Shape& shape, DType dtype) { return zeros(shape, dtype); }, {}),
+      ZerosArguments{});
 }
 Initializer Ones() {
-  return {"Ones", [](const Shape& shape, DType dtype) { return ones(shape, dtype); }, {}};
+  return with_origin(
+      Initializer("Ones", [](const Shape& shape, DType dtype) { return ones(shape, dtype); }, {}),
+      OnesArguments{});
 }
 Initializer Constant(double value) {
-  return {"Constant",
-          [value](const Shape& shape, DType dtype) { return fill(shape, scalar_tensor(value, dtype)); },
-          {}};
+  return with_origin(
+      Initializer(
+          "Constant",
+          [value](const Shape& shape, DType dtype) { return fill(shape, scalar_tensor(value, dtype)); }, {}),
+      ConstantArguments{value});
 }
 Initializer Identity(double gain) {
-  return {"Identity",
-          [gain](const Shape& shape, DType dtype) {
-            if (shape.rank() != 2)
-              fail_invalid("Identity", "the shape must have two axes: it is " + shape.to_string());
-            return scalar_tensor(gain, dtype) * eye(shape[0], {.num_columns = shape[1], .dtype = dtype});
-          },
-          {}};
+  return with_origin(Initializer("Identity",
+                                 [gain](const Shape& shape, DType dtype) {
+                                   if (shape.rank() != 2)
+                                     fail_invalid("Identity",
+                                                  "the shape must have two axes: it is " + shape.to_string());
+                                   return scalar_tensor(gain, dtype) *
+                                          eye(shape[0], {.num_columns = shape[1], .dtype = dtype});
+                                 },
+                                 {}),
+                     IdentityArguments{gain});
 }
 
 Initializer RandomNormal(const NormalOptions& o) {
-  return seeded("RandomNormal", o.seed, [o](const Tensor& seed, const Shape& shape, DType dtype) {
-    return draw_normal(seed, shape, dtype, o.mean, o.stddev);
-  });
+  return with_origin(seeded("RandomNormal", o.seed,
+                            [o](const Tensor& seed, const Shape& shape, DType dtype) {
+                              return draw_normal(seed, shape, dtype, o.mean, o.stddev);
+                            }),
+                     RandomNormalArguments{o});
 }
 Initializer TruncatedNormal(const NormalOptions& o) {
-  return seeded("TruncatedNormal", o.seed, [o](const Tensor& seed, const Shape& shape, DType dtype) {
-    return draw_truncated(seed, shape, dtype, o.mean, o.stddev);
-  });
+  return with_origin(seeded("TruncatedNormal", o.seed,
+                            [o](const Tensor& seed, const Shape& shape, DType dtype) {
+                              return draw_truncated(seed, shape, dtype, o.mean, o.stddev);
+                            }),
+                     TruncatedNormalArguments{o});
 }
 Initializer RandomUniform(const UniformOptions& o) {
-  return seeded("RandomUniform", o.seed, [o](const Tensor& seed, const Shape& shape, DType dtype) {
-    return draw_uniform(seed, shape, dtype, o.minval, o.maxval);
-  });
+  return with_origin(seeded("RandomUniform", o.seed,
+                            [o](const Tensor& seed, const Shape& shape, DType dtype) {
+                              return draw_uniform(seed, shape, dtype, o.minval, o.maxval);
+                            }),
+                     RandomUniformArguments{o});
 }
 
 Initializer VarianceScaling(const VarianceScalingOptions& o) {
-  return variance_scaling("VarianceScaling", o);
+  return with_origin(variance_scaling("VarianceScaling", o), VarianceScalingArguments{o});
 }
 Initializer GlorotUniform(const SeedOptions& o) {
-  return variance_scaling("GlorotUniform", {.mode = "fan_avg", .distribution = "uniform", .seed = o.seed});
+  return with_origin(
+      variance_scaling("GlorotUniform", {.mode = "fan_avg", .distribution = "uniform", .seed = o.seed}),
+      GlorotUniformArguments{o});
 }
 Initializer GlorotNormal(const SeedOptions& o) {
-  return variance_scaling("GlorotNormal", {.mode = "fan_avg", .seed = o.seed});
+  return with_origin(variance_scaling("GlorotNormal", {.mode = "fan_avg", .seed = o.seed}),
+                     GlorotNormalArguments{o});
 }
 Initializer LecunUniform(const SeedOptions& o) {
-  return variance_scaling("LecunUniform", {.distribution = "uniform", .seed = o.seed});
+  return with_origin(variance_scaling("LecunUniform", {.distribution = "uniform", .seed = o.seed}),
+                     LecunUniformArguments{o});
 }
-Initializer LecunNormal(const SeedOptions& o) { return variance_scaling("LecunNormal", {.seed = o.seed}); }
+Initializer LecunNormal(const SeedOptions& o) {
+  return with_origin(variance_scaling("LecunNormal", {.seed = o.seed}), LecunNormalArguments{o});
+}
 Initializer HeUniform(const SeedOptions& o) {
-  return variance_scaling("HeUniform", {.scale = 2.0, .distribution = "uniform", .seed = o.seed});
+  return with_origin(variance_scaling("HeUniform", {.scale = 2.0, .distribution = "uniform", .seed = o.seed}),
+                     HeUniformArguments{o});
 }
 Initializer HeNormal(const SeedOptions& o) {
-  return variance_scaling("HeNormal", {.scale = 2.0, .seed = o.seed});
+  return with_origin(variance_scaling("HeNormal", {.scale = 2.0, .seed = o.seed}), HeNormalArguments{o});
 }
 
 Initializer Orthogonal(const OrthogonalOptions& o) {
-  return seeded("Orthogonal", o.seed, [o](const Tensor& seed, const Shape& shape, DType dtype) {
-    return orthogonal(o.gain, seed, shape, dtype);
-  });
+  return with_origin(seeded("Orthogonal", o.seed,
+                            [o](const Tensor& seed, const Shape& shape, DType dtype) {
+                              return orthogonal(o.gain, seed, shape, dtype);
+                            }),
+                     OrthogonalArguments{o});
 }
 
 Initializer get(const std::string& name) {
@@ -265,4 +368,40 @@ Initializer get(const std::string& name) {
 }
 
 }  // namespace initializers
+
+Config to_config(const Initializer& v) {
+  if (!v) return nullptr;
+  if (!v.origin())
+    fail_unimplemented("get_config",
+                       "the initializer \"" + v.name() +
+                           "\" is a function or a tensor, which has no config: register it by "
+                           "keras::saving::register_keras_serializable(package, name, initializer)");
+  return v.origin()->serialized("keras.initializers");
+}
+void from_config(const Config& c, Initializer* v) {
+  *v = c.is_null() ? Initializer()
+                   : object_from(c, class_registry().initializers, "initializer", initializers::get);
+}
+
+void add_initializer_classes(ClassRegistry& r) {
+  using namespace initializers;
+  add_class<ZerosArguments>(r.initializers);
+  add_class<OnesArguments>(r.initializers);
+  add_class<ConstantArguments>(r.initializers);
+  add_class<IdentityArguments>(r.initializers);
+  r.initializers.add("IdentityInitializer", make_from<IdentityArguments, Initializer>);
+  add_class<RandomNormalArguments>(r.initializers);
+  add_class<TruncatedNormalArguments>(r.initializers);
+  add_class<RandomUniformArguments>(r.initializers);
+  add_class<VarianceScalingArguments>(r.initializers);
+  add_class<GlorotUniformArguments>(r.initializers);
+  add_class<GlorotNormalArguments>(r.initializers);
+  add_class<LecunUniformArguments>(r.initializers);
+  add_class<LecunNormalArguments>(r.initializers);
+  add_class<HeUniformArguments>(r.initializers);
+  add_class<HeNormalArguments>(r.initializers);
+  add_class<OrthogonalArguments>(r.initializers);
+  r.initializers.add("OrthogonalInitializer", make_from<OrthogonalArguments, Initializer>);
+}
+
 }  // namespace rw::keras

@@ -16,11 +16,12 @@
 
 #include "rewind/base/dtype.h"
 #include "rewind/base/shape.h"
+#include "rewind/keras/origin.h"
 #include "rewind/tensor/tensor.h"
 
 namespace rw::keras {
 
-class Initializer {
+class Initializer : public WithOrigin {
  public:
   using Call = std::function<Tensor(const Shape&, DType)>;
 

@@ -13,9 +13,11 @@
 #include "rewind/keras/losses.h"
 #include "rewind/keras/metrics.h"
 #include "rewind/keras/model.h"
+#include "rewind/keras/models.h"
 #include "rewind/keras/optimizers.h"
 #include "rewind/keras/plot_history.h"
 #include "rewind/keras/progress_bar.h"
+#include "rewind/keras/saving.h"
 #include "rewind/keras/sequential.h"
 
 #pragma pop_macro("max")

@@ -4,7 +4,6 @@
 #include "rewind/keras/layer_state.h"
 #include "rewind/keras/layers/input_layer.h"
 #include "rewind/keras/operation.h"
-#include "rewind/tensor/ops/binary.h"
 #include "rewind/tensor/ops/unary.h"
 
 namespace rw::keras {
@@ -21,40 +20,30 @@ KerasTensor Input(const Shape& shape, const InputOptions& options) {
 
 namespace {
 
-using Binary = Tensor (*)(const Operand&, const Operand&);
-
-KerasTensor between(const char* name, Binary f, const KerasTensor& a, const KerasTensor& b) {
-  return Operation(name, [f](const std::vector<Tensor>& x) { return f(x[0], x[1]); })(std::vector{a, b});
+KerasTensor between(const char* name, const KerasTensor& a, const KerasTensor& b) {
+  return Operation(name, {Tensor(), Tensor()})(std::vector{a, b});
 }
 // A number takes the symbolic side's type.
 Tensor fitted(const Tensor& t, DType dtype) { return t.dtype() == dtype ? t : cast(t, dtype); }
-KerasTensor between(const char* name, Binary f, const KerasTensor& a, const Tensor& b) {
-  const Tensor fixed = fitted(b, a.dtype());
-  return Operation(name, [f, fixed](const std::vector<Tensor>& x) { return f(x[0], fixed); })(std::vector{a});
+KerasTensor between(const char* name, const KerasTensor& a, const Tensor& b) {
+  return Operation(name, {Tensor(), fitted(b, a.dtype())})(std::vector{a});
 }
-KerasTensor between(const char* name, Binary f, const Tensor& a, const KerasTensor& b) {
-  const Tensor fixed = fitted(a, b.dtype());
-  return Operation(name, [f, fixed](const std::vector<Tensor>& x) { return f(fixed, x[0]); })(std::vector{b});
+KerasTensor between(const char* name, const Tensor& a, const KerasTensor& b) {
+  return Operation(name, {fitted(a, b.dtype()), Tensor()})(std::vector{b});
 }
 
 }  // namespace
 
-#define RW_KERAS_OPERATOR(symbol, name, function)                           \
-  KerasTensor operator symbol(const KerasTensor& a, const KerasTensor& b) { \
-    return between(name, function, a, b);                                   \
-  }                                                                         \
-  KerasTensor operator symbol(const KerasTensor& a, const Tensor& b) {      \
-    return between(name, function, a, b);                                   \
-  }                                                                         \
-  KerasTensor operator symbol(const Tensor& a, const KerasTensor& b) { return between(name, function, a, b); }
-RW_KERAS_OPERATOR(+, "Add", rw::add)
-RW_KERAS_OPERATOR(-, "Subtract", rw::subtract)
-RW_KERAS_OPERATOR(*, "Multiply", rw::multiply)
-RW_KERAS_OPERATOR(/, "TrueDivide", rw::truediv)
+#define RW_KERAS_OPERATOR(symbol, name)                                                                   \
+  KerasTensor operator symbol(const KerasTensor& a, const KerasTensor& b) { return between(name, a, b); } \
+  KerasTensor operator symbol(const KerasTensor& a, const Tensor& b) { return between(name, a, b); }      \
+  KerasTensor operator symbol(const Tensor& a, const KerasTensor& b) { return between(name, a, b); }
+RW_KERAS_OPERATOR(+, "Add")
+RW_KERAS_OPERATOR(-, "Subtract")
+RW_KERAS_OPERATOR(*, "Multiply")
+RW_KERAS_OPERATOR(/, "TrueDivide")
 #undef RW_KERAS_OPERATOR
 
-KerasTensor operator-(const KerasTensor& x) {
-  return Operation("Negative", [](const std::vector<Tensor>& v) { return negative(v[0]); })(std::vector{x});
-}
+KerasTensor operator-(const KerasTensor& x) { return Operation("Negative", {Tensor()})(std::vector{x}); }
 
 }  // namespace rw::keras

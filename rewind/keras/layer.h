@@ -33,6 +33,10 @@
 #include "rewind/keras/seed_generator.h"
 #include "rewind/module/module.h"
 
+namespace rw::format {
+class Json;
+}
+
 namespace rw::keras {
 
 class KerasTensor;
@@ -138,6 +142,10 @@ class Layer : public Module {
   void build_for(const Shape& input) const { build_for(std::vector<Shape>{input}); }
   void build_for(const std::vector<Shape>& inputs) const;
 
+  // The name, whether it is trainable, the dtype policy and the options: what Keras' get_config gives. A
+  // class of a program's own is registered first (saving.h), or overrides this.
+  virtual format::Json get_config() const;
+
   // ---- for the library
   const std::shared_ptr<LayerState>& layer_state() const { return state_; }
   // A copy on the heap, of the same class; null where the class does not say how (see LayerOf).
@@ -156,6 +164,8 @@ class Layer : public Module {
   Layer(std::string class_name, const LayerOptions& options);
   void set_input_spec(InputSpec spec) const;
   void set_activity_regularizer(const Regularizer& regularizer) const;
+  // Keeps what the layer was made of, for get_config().
+  void set_origin(std::shared_ptr<const Origin> origin) const;
   // Says that there is nothing to build.
   void set_built() const;
   // A weight in the type in which the layer computes.

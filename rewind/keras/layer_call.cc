@@ -74,6 +74,7 @@ void Layer::build_here(const std::vector<Shape>& shapes) {
     throw;
   }
   next_weight_ = s.weights.size();
+  if (!s.built) s.build_shapes = shapes;
   find_children();
   s.built = true;
   built_here_ = true;

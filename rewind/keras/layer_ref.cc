@@ -27,6 +27,12 @@ void LayerRef::keep(std::shared_ptr<Layer> object) {
   object_ = std::move(object);
 }
 
+LayerRef LayerRef::adopt(std::shared_ptr<Layer> object) {
+  LayerRef ref(object->layer_state());
+  if (!ref.object_) ref.keep(std::move(object));
+  return ref;
+}
+
 LayerRef LayerRef::to(const Layer& layer) {
   LayerRef ref(layer.layer_state());
   if (!ref.object_)

@@ -22,6 +22,8 @@ class LayerRef {
   }
   LayerRef(const Activation& activation);  // NOLINT: the layer that applies it
   LayerRef(const KerasTensor& input);      // NOLINT: the layer of an Input
+  // An object on the heap, which the model shares from then on.
+  static LayerRef adopt(std::shared_ptr<Layer> object);
   // By a layer whose class is known only to itself.
   static LayerRef to(const Layer& layer);
 
@@ -29,7 +31,8 @@ class LayerRef {
   Layer& operator*() const;
   Layer* operator->() const { return &**this; }
   const std::shared_ptr<LayerState>& state() const { return state_; }
-  const std::string& name() const;  // also when the object is gone
+  const std::shared_ptr<Layer>& object() const { return object_; }  // null: the user's own
+  const std::string& name() const;                                  // also when the object is gone
   friend bool operator==(const LayerRef& a, const LayerRef& b) { return a.state_ == b.state_; }
 
  private:

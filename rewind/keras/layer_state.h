@@ -37,6 +37,8 @@ struct LayerState {
   DTypePolicy policy;
   InputSpec spec;
   Regularizer activity_regularizer;
+  std::shared_ptr<const Origin> origin;               // null: of a class that does not tell its options
+  std::vector<Shape> build_shapes;                    // of the inputs that it was built for
   std::vector<Weight> listed;                         // variables that are members; they come first
   std::vector<Weight> weights;                        // in the order of add_weight
   std::vector<Weight> found;                          // that call() reads and nobody owned; they come last

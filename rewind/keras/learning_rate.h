@@ -10,13 +10,14 @@
 #include <variant>
 #include <vector>
 
+#include "rewind/keras/origin.h"
 #include "rewind/tensor/operand.h"
 #include "rewind/tensor/variable.h"
 
 namespace rw::keras {
 
 // Any callable Tensor -> Tensor: the number of steps made so far, an integer scalar, to the rate.
-class LearningRateSchedule {
+class LearningRateSchedule : public WithOrigin {
  public:
   using Call = std::function<Tensor(const Tensor&)>;
   template <class F>

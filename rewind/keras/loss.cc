@@ -9,7 +9,9 @@ namespace rw::keras {
 
 Loss::Loss(const char* name) : Loss(std::string(name)) {}
 Loss::Loss(const std::string& name) {
-  State state = losses::get(name).state();
+  const Loss named = losses::get(name);
+  set_origin(named.origin());
+  State state = named.state();
   state.given_name = name;
   state_ = std::make_shared<State>(std::move(state));
 }

@@ -10,6 +10,7 @@
 #include <string>
 #include <type_traits>
 
+#include "rewind/keras/origin.h"
 #include "rewind/tensor/operand.h"
 
 namespace rw::keras {
@@ -27,7 +28,7 @@ struct LossOptions {
   DType dtype = DType::kFloat32;                  // in which the loss is computed
 };
 
-class Loss {
+class Loss : public WithOrigin {
  public:
   using Call = std::function<LossValues(const Tensor& y_true, const Tensor& y_pred)>;
 
@@ -44,6 +45,7 @@ class Loss {
   bool defined() const { return state_ != nullptr; }
   explicit operator bool() const { return defined(); }
   const std::string& name() const;
+  bool by_name() const { return !state().given_name.empty(); }
   const std::string& given_name() const;  // "mse" where it was asked for by that name
   const std::string& reduction() const;
 

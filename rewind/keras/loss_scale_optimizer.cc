@@ -4,6 +4,7 @@
 #include "rewind/base/number_text.h"
 #include "rewind/function/control_flow.h"
 #include "rewind/keras/arithmetic.h"
+#include "rewind/keras/optimizer_config.h"
 #include "rewind/keras/optimizer_state.h"
 #include "rewind/tensor/ops/binary.h"
 #include "rewind/tensor/ops/reduce.h"
@@ -41,6 +42,7 @@ class LossScaleState : public Optimizer::State {
         });
   }
 
+  void write_common_options(ConfigFields& f) const override { f.set("name", name()); }
   Tensor iterations() const override { return inner_.iterations(); }
   const Variable& counter() const override { return inner_.iteration(); }
   Tensor learning_rate() const override { return inner_.learning_rate(); }
@@ -102,10 +104,36 @@ class LossScaleState : public Optimizer::State {
   Variable step_counter_, scale_;
 };
 
+struct LossScaleArguments {
+  using Made = LossScaleOptimizer;
+  std::optional<Optimizer> inner;
+  LossScaleOptions options = {};
+  LossScaleOptimizer make() const {
+    if (!inner) fail_invalid("from_config", "LossScaleOptimizer: there is no inner_optimizer");
+    return LossScaleOptimizer(*inner, options);
+  }
+};
+void fields(ConfigFields& f, LossScaleArguments& a) {
+  if (f.is_reading()) f("name", a.options.name);
+  if (a.inner) f.set("inner_optimizer", to_config(*a.inner));
+  if (const Config* c = f.take("inner_optimizer"))
+    f.read("inner_optimizer", [&] { a.inner = optimizer_from_config(*c); });
+  f("initial_scale", a.options.initial_scale);
+  f("dynamic_growth_steps", a.options.dynamic_growth_steps);
+  for (const char* common : {"use_ema", "ema_momentum", "learning_rate", "weight_decay"}) f.ignore(common);
+}
+
 }  // namespace
 
 LossScaleOptimizer::LossScaleOptimizer(const Optimizer& inner_optimizer, const LossScaleOptions& options)
-    : Optimizer(std::make_shared<LossScaleState>(inner_optimizer, options)) {}
+    : Optimizer(std::make_shared<LossScaleState>(inner_optimizer, options)) {
+  set_origin(origin_of(LossScaleArguments{inner_optimizer, options}));
+}
+
+static void add_loss_scale(ClassRegistry& r) { add_class<LossScaleArguments>(r.optimizers); }
 
 }  // namespace optimizers
+
+void add_loss_scale_class(ClassRegistry& r) { optimizers::add_loss_scale(r); }
+
 }  // namespace rw::keras

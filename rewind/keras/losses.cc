@@ -1,6 +1,7 @@
 #include "rewind/keras/losses.h"
 
 #include "rewind/base/error.h"
+#include "rewind/keras/loss_config.h"
 
 namespace rw::keras {
 inline namespace losses {
@@ -13,9 +14,11 @@ LossOptions common(const O& o) {
 
 }  // namespace
 
-#define RW_KERAS_SIMPLE_LOSS(Class, function) \
-  Class::Class(const LossOptions& o)          \
-      : Loss(#function, [](const Tensor& y, const Tensor& p) { return LossValues(function(y, p)); }, o) {}
+#define RW_KERAS_SIMPLE_LOSS(Class, function)                                                             \
+  Class::Class(const LossOptions& o)                                                                      \
+      : Loss(#function, [](const Tensor& y, const Tensor& p) { return LossValues(function(y, p)); }, o) { \
+    set_origin(described<Class>(*this, o));                                                               \
+  }
 RW_KERAS_SIMPLE_LOSS(MeanSquaredError, mean_squared_error)
 RW_KERAS_SIMPLE_LOSS(MeanAbsoluteError, mean_absolute_error)
 RW_KERAS_SIMPLE_LOSS(MeanAbsolutePercentageError, mean_absolute_percentage_error)
@@ -33,14 +36,18 @@ BinaryCrossentropy::BinaryCrossentropy(const BinaryCrossentropyOptions& o)
           "binary_crossentropy",
           [c = CrossentropyOptions{o.from_logits, o.label_smoothing, o.axis}](
               const Tensor& y, const Tensor& p) { return LossValues(binary_crossentropy(y, p, c)); },
-          common(o)) {}
+          common(o)) {
+  set_origin(described<BinaryCrossentropy>(*this, o));
+}
 
 CategoricalCrossentropy::CategoricalCrossentropy(const CategoricalCrossentropyOptions& o)
     : Loss(
           "categorical_crossentropy",
           [c = CrossentropyOptions{o.from_logits, o.label_smoothing, o.axis}](
               const Tensor& y, const Tensor& p) { return LossValues(categorical_crossentropy(y, p, c)); },
-          common(o)) {}
+          common(o)) {
+  set_origin(described<CategoricalCrossentropy>(*this, o));
+}
 
 SparseCategoricalCrossentropy::SparseCategoricalCrossentropy(const SparseCategoricalCrossentropyOptions& o)
     : Loss(
@@ -48,7 +55,9 @@ SparseCategoricalCrossentropy::SparseCategoricalCrossentropy(const SparseCategor
           [c = SparseCrossentropyOptions{o.from_logits, o.ignore_class}](const Tensor& y, const Tensor& p) {
             return sparse_categorical_crossentropy(y, p, c);
           },
-          common(o)) {}
+          common(o)) {
+  set_origin(described<SparseCategoricalCrossentropy>(*this, o));
+}
 
 BinaryFocalCrossentropy::BinaryFocalCrossentropy(const BinaryFocalCrossentropyOptions& o)
     : Loss(
@@ -57,7 +66,9 @@ BinaryFocalCrossentropy::BinaryFocalCrossentropy(const BinaryFocalCrossentropyOp
                                   o.axis}](const Tensor& y, const Tensor& p) {
             return LossValues(binary_focal_crossentropy(y, p, c));
           },
-          common(o)) {}
+          common(o)) {
+  set_origin(described<BinaryFocalCrossentropy>(*this, o));
+}
 
 CategoricalFocalCrossentropy::CategoricalFocalCrossentropy(const CategoricalFocalCrossentropyOptions& o)
     : Loss(
@@ -66,7 +77,9 @@ CategoricalFocalCrossentropy::CategoricalFocalCrossentropy(const CategoricalFoca
               const Tensor& y, const Tensor& p) {
             return LossValues(categorical_focal_crossentropy(y, p, c));
           },
-          common(o)) {}
+          common(o)) {
+  set_origin(described<CategoricalFocalCrossentropy>(*this, o));
+}
 
 CategoricalGeneralizedCrossEntropy::CategoricalGeneralizedCrossEntropy(
     const CategoricalGeneralizedCrossEntropyOptions& o)
@@ -75,7 +88,9 @@ CategoricalGeneralizedCrossEntropy::CategoricalGeneralizedCrossEntropy(
           [q = o.q](const Tensor& y, const Tensor& p) {
             return LossValues(categorical_generalized_cross_entropy(y, p, q));
           },
-          common(o)) {}
+          common(o)) {
+  set_origin(described<CategoricalGeneralizedCrossEntropy>(*this, o));
+}
 
 CosineSimilarity::CosineSimilarity(const CosineSimilarityOptions& o)
     : Loss(
@@ -83,18 +98,24 @@ CosineSimilarity::CosineSimilarity(const CosineSimilarityOptions& o)
           [axis = o.axis](const Tensor& y, const Tensor& p) {
             return LossValues(cosine_similarity(y, p, axis));
           },
-          common(o)) {}
+          common(o)) {
+  set_origin(described<CosineSimilarity>(*this, o));
+}
 
 Huber::Huber(const HuberOptions& o)
     : Loss(
           "huber_loss",
           [delta = o.delta](const Tensor& y, const Tensor& p) { return LossValues(huber(y, p, delta)); },
-          common(o)) {}
+          common(o)) {
+  set_origin(described<Huber>(*this, o));
+}
 
 Dice::Dice(const DiceOptions& o)
     : Loss(
           "dice", [axis = o.axis](const Tensor& y, const Tensor& p) { return LossValues(dice(y, p, axis)); },
-          common(o)) {}
+          common(o)) {
+  set_origin(described<Dice>(*this, o));
+}
 
 Tversky::Tversky(const TverskyOptions& o)
     : Loss(
@@ -102,7 +123,9 @@ Tversky::Tversky(const TverskyOptions& o)
           [o](const Tensor& y, const Tensor& p) {
             return LossValues(tversky(y, p, o.alpha, o.beta, o.axis));
           },
-          common(o)) {}
+          common(o)) {
+  set_origin(described<Tversky>(*this, o));
+}
 
 Circle::Circle(const CircleLossOptions& o)
     : Loss(
@@ -110,7 +133,9 @@ Circle::Circle(const CircleLossOptions& o)
           [c = CircleOptions{o.gamma, o.margin, o.remove_diagonal}](const Tensor& y, const Tensor& p) {
             return circle(y, p, c);
           },
-          common(o)) {}
+          common(o)) {
+  set_origin(described<Circle>(*this, o));
+}
 
 namespace {
 
@@ -172,4 +197,49 @@ Loss get(const std::string& name) {
 }
 
 }  // namespace losses
+
+Config to_config(const Loss& v) {
+  if (!v) return nullptr;
+  if (!v.origin())
+    fail_unimplemented("get_config",
+                       "the loss \"" + v.name() +
+                           "\" is a function of the program's own, which has no config: register it by "
+                           "keras::saving::register_keras_serializable(package, name, loss)");
+  return v.origin()->serialized("keras.losses");
+}
+void from_config(const Config& c, Loss* v) {
+  if (c.is_null()) *v = Loss();
+  else if (c.text() && !class_registry().losses.find(*c.text())) *v = Loss(*c.text());
+  else *v = object_from(c, class_registry().losses, "loss", losses::get);
+}
+
+template <class L, class O = LossOptions>
+static void add_loss(ClassRegistry& r) {
+  add_class<losses::LossArguments<L, O>>(r.losses);
+}
+void add_loss_classes(ClassRegistry& r) {
+  add_loss<MeanSquaredError>(r);
+  add_loss<MeanAbsoluteError>(r);
+  add_loss<MeanAbsolutePercentageError>(r);
+  add_loss<MeanSquaredLogarithmicError>(r);
+  add_loss<LogCosh>(r);
+  add_loss<Hinge>(r);
+  add_loss<SquaredHinge>(r);
+  add_loss<CategoricalHinge>(r);
+  add_loss<KLDivergence>(r);
+  add_loss<Poisson>(r);
+  add_loss<CTC>(r);
+  add_loss<BinaryCrossentropy, BinaryCrossentropyOptions>(r);
+  add_loss<CategoricalCrossentropy, CategoricalCrossentropyOptions>(r);
+  add_loss<SparseCategoricalCrossentropy, SparseCategoricalCrossentropyOptions>(r);
+  add_loss<BinaryFocalCrossentropy, BinaryFocalCrossentropyOptions>(r);
+  add_loss<CategoricalFocalCrossentropy, CategoricalFocalCrossentropyOptions>(r);
+  add_loss<CategoricalGeneralizedCrossEntropy, CategoricalGeneralizedCrossEntropyOptions>(r);
+  add_loss<CosineSimilarity, CosineSimilarityOptions>(r);
+  add_loss<Huber, HuberOptions>(r);
+  add_loss<Dice, DiceOptions>(r);
+  add_loss<Tversky, TverskyOptions>(r);
+  add_loss<Circle, CircleLossOptions>(r);
+}
+
 }  // namespace rw::keras

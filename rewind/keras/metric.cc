@@ -1,8 +1,10 @@
 #include "rewind/keras/metric.h"
 
+#include "rewind/base/dynamic_type.h"
 #include "rewind/base/error.h"
 #include "rewind/keras/arithmetic.h"
 #include "rewind/keras/mean_metrics.h"
+#include "rewind/keras/metric_config.h"
 #include "rewind/keras/metrics.h"
 #include "rewind/tensor/ops/binary.h"
 #include "rewind/tensor/ops/creation.h"
@@ -129,11 +131,51 @@ Metric Metric::of_function(Loss::Call f, const MetricOptions& o, Direction direc
 
 namespace metrics {
 
+RW_KERAS_METRIC_ARGUMENTS(ValueArguments)
+template <class M>
+static void fields(ConfigFields& f, ValueArguments<M, MetricOptions>& a) {
+  common_fields(f, a.options);
+}
+void add_value_metrics(ClassRegistry& r) {
+  add_class<ValueArguments<Mean, MetricOptions>>(r.metrics);
+  add_class<ValueArguments<Sum, MetricOptions>>(r.metrics);
+}
+
 Mean::Mean(const MetricOptions& o)
     : ValueMetric(
-          std::make_shared<MeanState>(o.name.empty() ? "mean" : o.name, o.dtype, Direction::kUnknown)) {}
+          std::make_shared<MeanState>(o.name.empty() ? "mean" : o.name, o.dtype, Direction::kUnknown)) {
+  set_origin(origin_of(ValueArguments<Mean, MetricOptions>{o}));
+}
 Sum::Sum(const MetricOptions& o)
-    : ValueMetric(std::make_shared<SumState>(o.name.empty() ? "sum" : o.name, o.dtype)) {}
+    : ValueMetric(std::make_shared<SumState>(o.name.empty() ? "sum" : o.name, o.dtype)) {
+  set_origin(origin_of(ValueArguments<Sum, MetricOptions>{o}));
+}
 
 }  // namespace metrics
+
+// The name is the one that the metric has: it may have got it later.
+Config to_config(const Metric& v) {
+  if (v.origin()) {
+    Config config = v.origin()->serialized("keras.metrics");
+    if (config["config"].find("name")) config["config"]["name"] = v.name();
+    return config;
+  }
+  const OwnClass* own = own_class(dynamic_type(*v.state()));
+  if (!own)
+    fail_unimplemented("get_config", "the metric \"" + v.name() +
+                                         "\" is of the program's own, and has no config: register it by "
+                                         "keras::saving::register_keras_serializable");
+  Config config;
+  config["module"] = Config();
+  config["class_name"] = own->class_name;
+  config["config"]["name"] = v.name();
+  ConfigFields f = ConfigFields::writing(&config["config"]);
+  if (own->write) own->write(f, dynamic_cast<const void*>(v.state().get()));
+  config["registered_name"] = own->registered_name;
+  return config;
+}
+Metric metric_from_config(const Config& c) {
+  return object_from<Metric>(c, class_registry().metrics, "metric",
+                             [](const std::string& name) { return metrics::get(name); });
+}
 }  // namespace rw::keras

@@ -59,7 +59,7 @@ class MetricState {
   std::vector<Variable> variables_;
 };
 
-class Metric {
+class Metric : public WithOrigin {
  public:
   explicit Metric(std::shared_ptr<MetricState> state) : state_(std::move(state)) {}
   Metric(const char* name);         // NOLINT: by name, as in compile

@@ -4,6 +4,7 @@
 #include "rewind/keras/arithmetic.h"
 #include "rewind/keras/losses.h"
 #include "rewind/keras/mean_metrics.h"
+#include "rewind/keras/metric_config.h"
 #include "rewind/tensor/ops/binary.h"
 #include "rewind/tensor/ops/creation.h"
 #include "rewind/tensor/ops/reduce.h"
@@ -91,12 +92,35 @@ class R2State : public MetricState {
   Variable samples_, squares_, sum_, residual_, count_;
 };
 
+RW_KERAS_METRIC_ARGUMENTS(MeanArguments)
+template <class M, class O>
+void fields(ConfigFields& f, MeanArguments<M, O>& a) {
+  O& o = a.options;
+  common_fields(f, o);
+  if constexpr (requires { o.threshold; }) f("threshold", o.threshold);
+  if constexpr (requires { o.k; }) f("k", o.k);
+  if constexpr (requires { o.from_logits; }) f("from_logits", o.from_logits);
+  if constexpr (requires { o.label_smoothing; }) f("label_smoothing", o.label_smoothing);
+  if constexpr (requires { o.ignore_class; }) f("ignore_class", o.ignore_class);
+  // Keras leaves the axis of this one out.
+  if constexpr (std::is_same_v<M, CosineSimilarity>) f.unless("axis", o.axis, -1);
+  else if constexpr (requires { o.axis; }) f("axis", o.axis);
+  if constexpr (std::is_same_v<M, CategoricalCrossentropy> ||
+                std::is_same_v<M, SparseCategoricalCrossentropy>)
+    f.only("axis", -1);
+  if constexpr (requires { o.class_aggregation; }) f.or_null("class_aggregation", o.class_aggregation);
+  if constexpr (requires { o.num_regressors; }) f("num_regressors", o.num_regressors);
+  f.ignore("fn");
+}
+
 }  // namespace
 
 #define RW_KERAS_SIMPLE_METRIC(Class, function, name, direction)                                           \
   Class::Class(const MetricOptions& o)                                                                     \
       : Metric(of_function([](const Tensor& y, const Tensor& p) { return LossValues(function(y, p)); }, o, \
-                           Direction::direction, name)) {}
+                           Direction::direction, name)) {                                                  \
+    set_origin(origin_of(MeanArguments<Class, MetricOptions>{o}));                                         \
+  }
 RW_KERAS_SIMPLE_METRIC(Accuracy, accuracy, "accuracy", kUp)
 RW_KERAS_SIMPLE_METRIC(CategoricalAccuracy, categorical_accuracy, "categorical_accuracy", kUp)
 RW_KERAS_SIMPLE_METRIC(SparseCategoricalAccuracy, sparse_categorical_accuracy, "sparse_categorical_accuracy",
@@ -117,49 +141,71 @@ RW_KERAS_SIMPLE_METRIC(Poisson, poisson, "poisson", kDown)
 
 RootMeanSquaredError::RootMeanSquaredError(const MetricOptions& o)
     : Metric(std::make_shared<RootMeanState>(o.name.empty() ? "root_mean_squared_error" : o.name, o.dtype,
-                                             Direction::kDown)) {}
-R2Score::R2Score(const R2ScoreOptions& o) : Metric(std::make_shared<R2State>(o)) {}
+                                             Direction::kDown)) {
+  set_origin(origin_of(MeanArguments<RootMeanSquaredError, MetricOptions>{o}));
+}
+R2Score::R2Score(const R2ScoreOptions& o) : Metric(std::make_shared<R2State>(o)) {
+  set_origin(origin_of(MeanArguments<R2Score, R2ScoreOptions>{o}));
+}
 
 BinaryAccuracy::BinaryAccuracy(const BinaryAccuracyOptions& o)
     : Metric(of_function(
           [t = o.threshold](const Tensor& y, const Tensor& p) { return binary_accuracy(y, p, t); }, common(o),
-          Direction::kUp, "binary_accuracy")) {}
+          Direction::kUp, "binary_accuracy")) {
+  set_origin(origin_of(MeanArguments<BinaryAccuracy, BinaryAccuracyOptions>{o}));
+}
 TopKCategoricalAccuracy::TopKCategoricalAccuracy(const TopKOptions& o)
     : Metric(of_function(
           [k = o.k](const Tensor& y, const Tensor& p) { return top_k_categorical_accuracy(y, p, k); },
-          common(o), Direction::kUp, "top_k_categorical_accuracy")) {}
+          common(o), Direction::kUp, "top_k_categorical_accuracy")) {
+  set_origin(origin_of(MeanArguments<TopKCategoricalAccuracy, TopKOptions>{o}));
+}
 SparseTopKCategoricalAccuracy::SparseTopKCategoricalAccuracy(const TopKOptions& o)
     : Metric(of_function(
           [k = o.k](const Tensor& y, const Tensor& p) { return sparse_top_k_categorical_accuracy(y, p, k); },
-          common(o), Direction::kUp, "sparse_top_k_categorical_accuracy")) {}
+          common(o), Direction::kUp, "sparse_top_k_categorical_accuracy")) {
+  set_origin(origin_of(MeanArguments<SparseTopKCategoricalAccuracy, TopKOptions>{o}));
+}
 
 BinaryCrossentropy::BinaryCrossentropy(const CrossentropyMetricOptions& o)
     : Metric(of_function([c = CrossentropyOptions{o.from_logits, o.label_smoothing}](
                              const Tensor& y, const Tensor& p) { return binary_crossentropy(y, p, c); },
-                         common(o), Direction::kDown, "binary_crossentropy")) {}
+                         common(o), Direction::kDown, "binary_crossentropy")) {
+  set_origin(origin_of(MeanArguments<BinaryCrossentropy, CrossentropyMetricOptions>{o}));
+}
 CategoricalCrossentropy::CategoricalCrossentropy(const CrossentropyMetricOptions& o)
     : Metric(of_function([c = CrossentropyOptions{o.from_logits, o.label_smoothing}](
                              const Tensor& y, const Tensor& p) { return categorical_crossentropy(y, p, c); },
-                         common(o), Direction::kDown, "categorical_crossentropy")) {}
+                         common(o), Direction::kDown, "categorical_crossentropy")) {
+  set_origin(origin_of(MeanArguments<CategoricalCrossentropy, CrossentropyMetricOptions>{o}));
+}
 SparseCategoricalCrossentropy::SparseCategoricalCrossentropy(const SparseCrossentropyMetricOptions& o)
     : Metric(of_function(
           [c = SparseCrossentropyOptions{o.from_logits, o.ignore_class}](const Tensor& y, const Tensor& p) {
             return sparse_categorical_crossentropy(y, p, c);
           },
-          common(o), Direction::kDown, "sparse_categorical_crossentropy")) {}
+          common(o), Direction::kDown, "sparse_categorical_crossentropy")) {
+  set_origin(origin_of(MeanArguments<SparseCategoricalCrossentropy, SparseCrossentropyMetricOptions>{o}));
+}
 
 CosineSimilarity::CosineSimilarity(const AxisMetricOptions& o)
     : Metric(of_function(
           [a = o.axis](const Tensor& y, const Tensor& p) { return metrics::cosine_similarity(y, p, a); },
-          common(o), Direction::kUp, "cosine_similarity")) {}
+          common(o), Direction::kUp, "cosine_similarity")) {
+  set_origin(origin_of(MeanArguments<CosineSimilarity, AxisMetricOptions>{o}));
+}
 PearsonCorrelation::PearsonCorrelation(const AxisMetricOptions& o)
     : Metric(
           of_function([a = o.axis](const Tensor& y, const Tensor& p) { return pearson_correlation(y, p, a); },
-                      common(o), Direction::kUp, "pearson_correlation")) {}
+                      common(o), Direction::kUp, "pearson_correlation")) {
+  set_origin(origin_of(MeanArguments<PearsonCorrelation, AxisMetricOptions>{o}));
+}
 ConcordanceCorrelation::ConcordanceCorrelation(const AxisMetricOptions& o)
     : Metric(of_function(
           [a = o.axis](const Tensor& y, const Tensor& p) { return concordance_correlation(y, p, a); },
-          common(o), Direction::kUp, "concordance_correlation")) {}
+          common(o), Direction::kUp, "concordance_correlation")) {
+  set_origin(origin_of(MeanArguments<ConcordanceCorrelation, AxisMetricOptions>{o}));
+}
 
 // ---- by name ----------------------------------------------------------------------------------------------
 
@@ -242,4 +288,44 @@ Metric get(const std::string& name, const Shape& y_true, const Shape& y_pred) {
   return CategoricalAccuracy({.name = name});
 }
 
+template <class M, class O>
+static void add_metric(ClassRegistry& r) {
+  add_class<MeanArguments<M, O>>(r.metrics);
+}
+static void add_mean_metrics(ClassRegistry& r) {
+  add_metric<Accuracy, MetricOptions>(r);
+  add_metric<CategoricalAccuracy, MetricOptions>(r);
+  add_metric<SparseCategoricalAccuracy, MetricOptions>(r);
+  add_metric<MeanSquaredError, MetricOptions>(r);
+  add_metric<MeanAbsoluteError, MetricOptions>(r);
+  add_metric<MeanAbsolutePercentageError, MetricOptions>(r);
+  add_metric<MeanSquaredLogarithmicError, MetricOptions>(r);
+  add_metric<LogCoshError, MetricOptions>(r);
+  add_metric<Hinge, MetricOptions>(r);
+  add_metric<SquaredHinge, MetricOptions>(r);
+  add_metric<CategoricalHinge, MetricOptions>(r);
+  add_metric<KLDivergence, MetricOptions>(r);
+  add_metric<Poisson, MetricOptions>(r);
+  add_metric<RootMeanSquaredError, MetricOptions>(r);
+  add_metric<BinaryAccuracy, BinaryAccuracyOptions>(r);
+  add_metric<TopKCategoricalAccuracy, TopKOptions>(r);
+  add_metric<SparseTopKCategoricalAccuracy, TopKOptions>(r);
+  add_metric<BinaryCrossentropy, CrossentropyMetricOptions>(r);
+  add_metric<CategoricalCrossentropy, CrossentropyMetricOptions>(r);
+  add_metric<SparseCategoricalCrossentropy, SparseCrossentropyMetricOptions>(r);
+  add_metric<CosineSimilarity, AxisMetricOptions>(r);
+  add_metric<PearsonCorrelation, AxisMetricOptions>(r);
+  add_metric<ConcordanceCorrelation, AxisMetricOptions>(r);
+  add_metric<R2Score, R2ScoreOptions>(r);
+}
+
 }  // namespace rw::keras::metrics
+
+namespace rw::keras {
+
+void add_mean_metric_classes(ClassRegistry& r) {
+  metrics::add_mean_metrics(r);
+  metrics::add_value_metrics(r);
+}
+
+}  // namespace rw::keras

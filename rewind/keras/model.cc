@@ -43,12 +43,25 @@ Model::Model(const KerasTensors& inputs, const KerasTensors& outputs, const Laye
   set_built();
 }
 
+Model Model::handle_of(const LayerRef& model) {
+  auto* object = dynamic_cast_to<Model*>(&*model);
+  if (!object) fail_invalid("Model", "layer \"" + model.name() + "\" is no model");
+  Model handle(*object);
+  handle.kept_ = model.object();
+  handle.behind_ = object;
+  return handle;
+}
+
+const Model& Model::object() const { return behind_ ? *behind_ : *this; }
+
 std::shared_ptr<Layer> Model::clone() const {
+  if (behind_) return kept_;
   const std::type_info* type = dynamic_type(*this);
   return type && *type == typeid(Model) ? std::make_shared<Model>(*this) : nullptr;
 }
 
 std::vector<Tensor> Model::call_many(const std::vector<Tensor>& inputs, const CallArgs& args) {
+  if (behind_) return behind_->call_many(inputs, args);
   const FunctionalGraph* g = graph();
   if (!g) return Layer::call_many(inputs, args);
   if (inputs.size() != g->inputs().size())
@@ -65,9 +78,12 @@ std::vector<Tensor> Model::call_many(const std::vector<Tensor>& inputs, const Ca
 }
 
 // The layers inside have said it for the results.
-Tensor Model::compute_mask(const std::vector<Tensor>&, const std::vector<Tensor>&) { return {}; }
+Tensor Model::compute_mask(const std::vector<Tensor>& inputs, const std::vector<Tensor>& masks) {
+  return behind_ ? behind_->compute_mask(inputs, masks) : Tensor();
+}
 
 std::vector<LayerRef> Model::layers() const {
+  if (behind_) return behind_->layers();
   std::vector<LayerRef> list;
   if (const FunctionalGraph* g = graph()) {
     for (const LayerRef& l : g->operations())

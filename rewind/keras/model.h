@@ -66,6 +66,10 @@ class Model : public Layer {
   Tensor compute_mask(const std::vector<Tensor>& inputs, const std::vector<Tensor>& masks) override;
   std::shared_ptr<Layer> clone() const override;
   const Model* as_model() const override { return this; }
+  // Any model as a Model: a handle that keeps the object and does what its class does.
+  static Model handle_of(const LayerRef& model);
+  // The object behind such a handle, or this.
+  const Model& object() const;
 
   // The layers of the model, from inputs to outputs; of a subclass, its members.
   virtual std::vector<LayerRef> layers() const;
@@ -122,15 +126,29 @@ class Model : public Layer {
   // Asks fit, while it runs, to end after the step at hand; from any thread.
   void set_stop_training(bool stop) const;
 
+  // ---- configs (model_config.cc)
+  // Of a functional model the layers and their calls; of a subclass what keras::saving knows of it.
+  format::Json get_config() const override;
+  // The architecture and how the model is trained, as Keras' model.to_json(); no weights.
+  std::string to_json() const;
+
   // The table that Keras prints: to standard output, or as text.
   void summary(const SummaryOptions& options = {}) const;
   std::string summary_text(const SummaryOptions& options = {}) const;
 
+  // What compile was given; null before it.
+  const CompileOptions* compile_options() const;
+
   // For the library: null for subclasses and models that are not built.
-  virtual const FunctionalGraph* graph() const { return graph_.get(); }
+  FunctionalGraph* own_graph() const { return graph_.get(); }
+  virtual const FunctionalGraph* graph() const { return behind_ ? behind_->graph() : graph_.get(); }
 
  protected:
   Model(std::string class_name, const LayerOptions& options);
+
+ public:
+  // By which logs call the outputs.
+  std::vector<std::string> output_names() const;
 
  private:
   Trainer& trainer() const;  // throws FailedPreconditionError before compile()
@@ -139,7 +157,6 @@ class Model : public Layer {
   void build_from(const Batch& batch);
   // Makes the metrics for such batches, which a step does otherwise.
   void make_metrics(const Batch& batch);
-  std::vector<std::string> output_names() const;
   size_t input_count() const;
   size_t output_count() const;
   History fit_on(BatchSource& training, BatchSource* validation, const FitOptions& options);
@@ -147,7 +164,9 @@ class Model : public Layer {
   Logs evaluate_on(BatchSource& source, int64_t steps, CallbackList& callbacks);
   std::vector<Tensor> predict_on(BatchSource& source, const PredictOptions& options);
 
-  std::shared_ptr<const FunctionalGraph> graph_;
+  std::shared_ptr<FunctionalGraph> graph_;
+  std::shared_ptr<Layer> kept_;  // what behind_ is
+  Model* behind_ = nullptr;      // of a handle: the object
 };
 
 }  // namespace rw::keras

@@ -6,6 +6,7 @@
 #include "rewind/base/error.h"
 #include "rewind/keras/optimizer_state.h"
 #include "rewind/keras/optimizers.h"
+#include "rewind/keras/registry.h"
 #include "rewind/tensor/ops/binary.h"
 #include "rewind/tensor/ops/unary.h"
 
@@ -34,6 +35,24 @@ std::vector<Variable> UpdateRule::build(const std::string&, const std::vector<Va
 
 Optimizer::Optimizer(std::shared_ptr<UpdateRule> rule, const OptimizerOptions& options)
     : state_(std::make_shared<State>(std::move(rule), options)) {}
+Config to_config(const Optimizer& v) {
+  if (!v.origin())
+    fail_unimplemented("get_config",
+                       "the optimizer \"" + v.name() +
+                           "\" has a rule of the program's own, which has no config: register it by "
+                           "keras::saving::register_keras_serializable");
+  Config config;
+  ConfigFields f = ConfigFields::writing(&config);
+  v.state()->write_common_options(f);
+  Config out = v.origin()->serialized("keras.optimizers");
+  for (auto& [name, value] : *out["config"].members()) config[name] = std::move(value);
+  out["config"] = std::move(config);
+  return out;
+}
+Optimizer optimizer_from_config(const Config& c) {
+  return object_from<Optimizer>(c, class_registry().optimizers, "optimizer", optimizers::get);
+}
+
 Optimizer::Optimizer(const char* name) : Optimizer(optimizers::get(name)) {}
 Optimizer::Optimizer(const std::string& name) : Optimizer(optimizers::get(name)) {}
 

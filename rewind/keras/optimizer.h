@@ -81,7 +81,7 @@ class UpdateRule {
                       const std::vector<Variable>& slots) = 0;
 };
 
-class Optimizer {
+class Optimizer : public WithOrigin {
  public:
   Optimizer(std::shared_ptr<UpdateRule> rule, const OptimizerOptions& options);
   Optimizer(const char* name);         // NOLINT: "adam", with Keras' defaults

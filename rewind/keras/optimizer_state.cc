@@ -6,6 +6,7 @@
 #include "rewind/base/error.h"
 #include "rewind/base/number_text.h"
 #include "rewind/function/control_flow.h"
+#include "rewind/keras/config_fields.h"
 #include "rewind/keras/constraints.h"
 #include "rewind/keras/layer_name.h"
 #include "rewind/tensor/ops/binary.h"
@@ -137,6 +138,21 @@ void Optimizer::State::set_learning_rate(const Operand& value) {
 
 Tensor Optimizer::State::scale_loss(const Tensor& loss) const {
   return options_.loss_scale_factor ? loss * *options_.loss_scale_factor : loss;
+}
+
+void Optimizer::State::write_common_options(ConfigFields& f) const {
+  const OptimizerOptions& o = options_;
+  f.set("name", name_);
+  f.set("learning_rate", schedule_ ? to_config(*schedule_) : to_config(cast(rate_.value(), float64)));
+  f.set("weight_decay", to_config(o.weight_decay));
+  f.set("clipnorm", to_config(o.clipnorm));
+  f.set("global_clipnorm", to_config(o.global_clipnorm));
+  f.set("clipvalue", to_config(o.clipvalue));
+  f.set("use_ema", o.use_ema);
+  f.set("ema_momentum", o.ema_momentum);
+  f.set("ema_overwrite_frequency", to_config(o.ema_overwrite_frequency));
+  f.set("loss_scale_factor", to_config(o.loss_scale_factor));
+  f.set("gradient_accumulation_steps", to_config(o.gradient_accumulation_steps));
 }
 
 // ---- a step -----------------------------------------------------------------------------------------------

@@ -20,6 +20,8 @@ class Optimizer::State {
   virtual ~State() = default;
 
   const std::string& name() const { return name_; }
+  // The options that every optimizer has, as they are.
+  virtual void write_common_options(ConfigFields& f) const;
   bool built() const { return built_; }
   const std::vector<Variable>& trained() const { return trained_; }
   virtual void build(const std::vector<Variable>& variables);

@@ -6,6 +6,7 @@
 #include "rewind/base/ascii.h"
 #include "rewind/base/error.h"
 #include "rewind/base/number_text.h"
+#include "rewind/keras/optimizer_config.h"
 #include "rewind/tensor/apply.h"
 #include "rewind/tensor/ops/binary.h"
 #include "rewind/tensor/ops/training.h"
@@ -334,24 +335,97 @@ AdamOptions adam_arithmetic(const AdamWOptions& o) {
   return {.beta_1 = o.beta_1, .beta_2 = o.beta_2, .epsilon = o.epsilon, .amsgrad = o.amsgrad};
 }
 
+// ---- configs
+
+template <class T, class O>
+struct OptimizerArguments {
+  using Made = T;
+  O options = {};
+  T make() const { return T(options); }
+};
+template <class T, class O>
+void fields(ConfigFields& f, OptimizerArguments<T, O>& a) {
+  O& o = a.options;
+  if (f.is_reading()) read_common_options(f, o);
+  if constexpr (requires { o.momentum; }) f("momentum", o.momentum);
+  if constexpr (requires { o.nesterov; }) f("nesterov", o.nesterov);
+  if constexpr (requires { o.beta_1; }) f("beta_1", o.beta_1);
+  if constexpr (requires { o.beta_2; }) f("beta_2", o.beta_2);
+  if constexpr (requires { o.rho; }) f("rho", o.rho);
+  if constexpr (requires { o.epsilon; }) f("epsilon", o.epsilon);
+  if constexpr (requires { o.amsgrad; }) f("amsgrad", o.amsgrad);
+  if constexpr (requires { o.centered; }) f("centered", o.centered);
+  if constexpr (requires { o.initial_accumulator_value; })
+    f("initial_accumulator_value", o.initial_accumulator_value);
+  if constexpr (requires { o.learning_rate_power; }) f("learning_rate_power", o.learning_rate_power);
+  if constexpr (requires { o.l1_regularization_strength; })
+    f("l1_regularization_strength", o.l1_regularization_strength);
+  if constexpr (requires { o.l2_regularization_strength; })
+    f("l2_regularization_strength", o.l2_regularization_strength);
+  if constexpr (requires { o.l2_shrinkage_regularization_strength; })
+    f("l2_shrinkage_regularization_strength", o.l2_shrinkage_regularization_strength);
+  if constexpr (requires { o.beta; }) f("beta", o.beta);
+}
+template <class T, class O>
+void describe(T& optimizer, const O& o) {
+  optimizer.set_origin(origin_of(OptimizerArguments<T, O>{o}));
+}
+template <class T, class O>
+void add_optimizer(ClassRegistry& r) {
+  add_class<OptimizerArguments<T, O>>(r.optimizers);
+}
+
 }  // namespace
 
-SGD::SGD(const SGDOptions& o) : Optimizer(std::make_shared<SGDRule>(o), detail::common_options(o)) {}
+static void add_optimizers(ClassRegistry& r) {
+  add_optimizer<SGD, SGDOptions>(r);
+  add_optimizer<Adam, AdamOptions>(r);
+  add_optimizer<AdamW, AdamWOptions>(r);
+  add_optimizer<Adamax, AdamaxOptions>(r);
+  add_optimizer<Nadam, NadamOptions>(r);
+  add_optimizer<RMSprop, RMSpropOptions>(r);
+  add_optimizer<Adagrad, AdagradOptions>(r);
+  add_optimizer<Adadelta, AdadeltaOptions>(r);
+  add_optimizer<Ftrl, FtrlOptions>(r);
+  add_optimizer<Lion, LionOptions>(r);
+}
+
+SGD::SGD(const SGDOptions& o) : Optimizer(std::make_shared<SGDRule>(o), detail::common_options(o)) {
+  describe(*this, o);
+}
 Adam::Adam(const AdamOptions& o)
-    : Optimizer(std::make_shared<AdamRule>("Adam", o), detail::common_options(o)) {}
+    : Optimizer(std::make_shared<AdamRule>("Adam", o), detail::common_options(o)) {
+  describe(*this, o);
+}
 AdamW::AdamW(const AdamWOptions& o)
-    : Optimizer(std::make_shared<AdamRule>("AdamW", adam_arithmetic(o)), detail::common_options(o)) {}
+    : Optimizer(std::make_shared<AdamRule>("AdamW", adam_arithmetic(o)), detail::common_options(o)) {
+  describe(*this, o);
+}
 Adamax::Adamax(const AdamaxOptions& o)
-    : Optimizer(std::make_shared<AdamaxRule>(o), detail::common_options(o)) {}
-Nadam::Nadam(const NadamOptions& o) : Optimizer(std::make_shared<NadamRule>(o), detail::common_options(o)) {}
+    : Optimizer(std::make_shared<AdamaxRule>(o), detail::common_options(o)) {
+  describe(*this, o);
+}
+Nadam::Nadam(const NadamOptions& o) : Optimizer(std::make_shared<NadamRule>(o), detail::common_options(o)) {
+  describe(*this, o);
+}
 RMSprop::RMSprop(const RMSpropOptions& o)
-    : Optimizer(std::make_shared<RMSpropRule>(o), detail::common_options(o)) {}
+    : Optimizer(std::make_shared<RMSpropRule>(o), detail::common_options(o)) {
+  describe(*this, o);
+}
 Adagrad::Adagrad(const AdagradOptions& o)
-    : Optimizer(std::make_shared<AdagradRule>(o), detail::common_options(o)) {}
+    : Optimizer(std::make_shared<AdagradRule>(o), detail::common_options(o)) {
+  describe(*this, o);
+}
 Adadelta::Adadelta(const AdadeltaOptions& o)
-    : Optimizer(std::make_shared<AdadeltaRule>(o), detail::common_options(o)) {}
-Ftrl::Ftrl(const FtrlOptions& o) : Optimizer(std::make_shared<FtrlRule>(o), detail::common_options(o)) {}
-Lion::Lion(const LionOptions& o) : Optimizer(std::make_shared<LionRule>(o), detail::common_options(o)) {}
+    : Optimizer(std::make_shared<AdadeltaRule>(o), detail::common_options(o)) {
+  describe(*this, o);
+}
+Ftrl::Ftrl(const FtrlOptions& o) : Optimizer(std::make_shared<FtrlRule>(o), detail::common_options(o)) {
+  describe(*this, o);
+}
+Lion::Lion(const LionOptions& o) : Optimizer(std::make_shared<LionRule>(o), detail::common_options(o)) {
+  describe(*this, o);
+}
 
 Optimizer get(const std::string& name) {
   const std::string small = ascii::to_lower(name);
@@ -372,4 +446,10 @@ Optimizer get(const std::string& name) {
 }
 
 }  // namespace optimizers
+
+void add_optimizer_classes(ClassRegistry& r) {
+  optimizers::add_optimizers(r);
+  add_loss_scale_class(r);
+}
+
 }  // namespace rw::keras

@@ -5,6 +5,7 @@
 #include "rewind/base/number_text.h"
 #include "rewind/keras/arithmetic.h"
 #include "rewind/keras/layer_name.h"
+#include "rewind/keras/metric_config.h"
 #include "rewind/keras/metrics.h"
 #include "rewind/tensor/ops/binary.h"
 #include "rewind/tensor/ops/creation.h"
@@ -140,28 +141,96 @@ IoUOptions one_hot_options(const OneHotIoUOptions& o) {
           .axis = o.axis};
 }
 
+// ---- configs
+
+RW_KERAS_METRIC_ARGUMENTS(ScoreArguments)
+
+template <class M, class O>
+void fields(ConfigFields& f, ScoreArguments<M, O>& a) {
+  O& o = a.options;
+  common_fields(f, o);
+  if constexpr (requires { o.target_class_ids; }) f("target_class_ids", o.target_class_ids);
+  if constexpr (requires { o.average; }) f.or_null("average", o.average);
+  if constexpr (requires { o.beta; }) f("beta", o.beta);
+  else f.ignore("beta");
+  f("threshold", o.threshold);
+}
+
+template <class M, class O>
+struct OverlapArguments {
+  using Made = M;
+  int64_t num_classes = 0;
+  std::vector<int64_t> target_class_ids;
+  O options = {};
+  M make() const {
+    if constexpr (std::is_constructible_v<M, int64_t, std::vector<int64_t>, O>)
+      return M(num_classes, target_class_ids, options);
+    else return M(num_classes, options);
+  }
+};
+template <class M, class O>
+void fields(ConfigFields& f, OverlapArguments<M, O>& a) {
+  O& o = a.options;
+  f("num_classes", a.num_classes);
+  if constexpr (std::is_constructible_v<M, int64_t, std::vector<int64_t>, O>)
+    f("target_class_ids", a.target_class_ids);
+  common_fields(f, o);
+  f("ignore_class", o.ignore_class);
+  if constexpr (requires { o.sparse_y_true; }) f("sparse_y_true", o.sparse_y_true);
+  f("sparse_y_pred", o.sparse_y_pred);
+  f("axis", o.axis);
+}
+
 }  // namespace
 
-FBetaScore::FBetaScore(const FBetaScoreOptions& o) : Metric(std::make_shared<FBetaState>(o, "fbeta_score")) {}
+static void add_overlap_metrics(ClassRegistry& r) {
+  add_class<ScoreArguments<FBetaScore, FBetaScoreOptions>>(r.metrics);
+  add_class<ScoreArguments<F1Score, F1ScoreOptions>>(r.metrics);
+  add_class<ScoreArguments<BinaryIoU, BinaryIoUOptions>>(r.metrics);
+  add_class<OverlapArguments<IoU, IoUOptions>>(r.metrics);
+  add_class<OverlapArguments<MeanIoU, IoUOptions>>(r.metrics);
+  add_class<OverlapArguments<OneHotIoU, OneHotIoUOptions>>(r.metrics);
+  add_class<OverlapArguments<OneHotMeanIoU, OneHotIoUOptions>>(r.metrics);
+}
+
+FBetaScore::FBetaScore(const FBetaScoreOptions& o) : Metric(std::make_shared<FBetaState>(o, "fbeta_score")) {
+  set_origin(origin_of(ScoreArguments<FBetaScore, FBetaScoreOptions>{o}));
+}
 F1Score::F1Score(const F1ScoreOptions& o)
     : Metric(std::make_shared<FBetaState>(
           FBetaScoreOptions{.average = o.average, .threshold = o.threshold, .name = o.name, .dtype = o.dtype},
-          "f1_score")) {}
+          "f1_score")) {
+  set_origin(origin_of(ScoreArguments<F1Score, F1ScoreOptions>{o}));
+}
 
 IoU::IoU(int64_t num_classes, const std::vector<int64_t>& target_class_ids, const IoUOptions& o)
-    : Metric(std::make_shared<IoUState>(name_or_auto(o.name, "IoU"), num_classes, target_class_ids, o)) {}
+    : Metric(std::make_shared<IoUState>(name_or_auto(o.name, "IoU"), num_classes, target_class_ids, o)) {
+  set_origin(origin_of(OverlapArguments<IoU, IoUOptions>{num_classes, target_class_ids, o}));
+}
 MeanIoU::MeanIoU(int64_t num_classes, const IoUOptions& o)
     : Metric(std::make_shared<IoUState>(name_or_auto(o.name, "MeanIoU"), num_classes,
-                                        all_classes(num_classes), o)) {}
+                                        all_classes(num_classes), o)) {
+  set_origin(origin_of(OverlapArguments<MeanIoU, IoUOptions>{num_classes, {}, o}));
+}
 OneHotIoU::OneHotIoU(int64_t num_classes, const std::vector<int64_t>& target_class_ids,
                      const OneHotIoUOptions& o)
     : Metric(std::make_shared<IoUState>(name_or_auto(o.name, "OneHotIoU"), num_classes, target_class_ids,
-                                        one_hot_options(o))) {}
+                                        one_hot_options(o))) {
+  set_origin(origin_of(OverlapArguments<OneHotIoU, OneHotIoUOptions>{num_classes, target_class_ids, o}));
+}
 OneHotMeanIoU::OneHotMeanIoU(int64_t num_classes, const OneHotIoUOptions& o)
     : Metric(std::make_shared<IoUState>(name_or_auto(o.name, "OneHotMeanIoU"), num_classes,
-                                        all_classes(num_classes), one_hot_options(o))) {}
+                                        all_classes(num_classes), one_hot_options(o))) {
+  set_origin(origin_of(OverlapArguments<OneHotMeanIoU, OneHotIoUOptions>{num_classes, {}, o}));
+}
 BinaryIoU::BinaryIoU(const BinaryIoUOptions& o)
     : Metric(std::make_shared<IoUState>(name_or_auto(o.name, "BinaryIoU"), 2, o.target_class_ids,
-                                        IoUOptions{}, o.threshold)) {}
+                                        IoUOptions{}, o.threshold)) {
+  set_origin(origin_of(ScoreArguments<BinaryIoU, BinaryIoUOptions>{o}));
+}
 
 }  // namespace rw::keras::metrics
+
+namespace rw::keras {
+void add_overlap_metric_classes(ClassRegistry& r) { metrics::add_overlap_metrics(r); }
+}  // namespace rw::keras

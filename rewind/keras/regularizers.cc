@@ -5,6 +5,7 @@
 #include "rewind/base/error.h"
 #include "rewind/base/number_text.h"
 #include "rewind/keras/arithmetic.h"
+#include "rewind/keras/registry.h"
 #include "rewind/tensor/ops/binary.h"
 #include "rewind/tensor/ops/creation.h"
 #include "rewind/tensor/ops/matmul.h"
@@ -37,31 +38,67 @@ Tensor orthogonality(const Tensor& x, const OrthogonalOptions& o) {
   return o.factor * 0.5 * reduce_sum(abs(others)) / pairs;
 }
 
+// ---- configs
+
+struct L1Arguments {
+  static constexpr const char* kName = "L1";
+  double l1 = 0.01;
+  Regularizer make() const { return L1(l1); }
+};
+void fields(ConfigFields& f, L1Arguments& a) { f("l1", a.l1); }
+struct L2Arguments {
+  static constexpr const char* kName = "L2";
+  double l2 = 0.01;
+  Regularizer make() const { return L2(l2); }
+};
+void fields(ConfigFields& f, L2Arguments& a) { f("l2", a.l2); }
+struct L1L2Arguments {
+  static constexpr const char* kName = "L1L2";
+  L1L2Options options = {};
+  Regularizer make() const { return L1L2(options); }
+};
+void fields(ConfigFields& f, L1L2Arguments& a) {
+  f("l1", a.options.l1);
+  f("l2", a.options.l2);
+}
+struct OrthogonalArguments {
+  static constexpr const char* kName = "OrthogonalRegularizer";
+  OrthogonalOptions options = {};
+  Regularizer make() const { return OrthogonalRegularizer(options); }
+};
+void fields(ConfigFields& f, OrthogonalArguments& a) {
+  f("factor", a.options.factor);
+  f("mode", a.options.mode);
+}
+
 }  // namespace
 
 Regularizer L1(double l1) {
   check_factor("L1", l1);
-  return [l1](const Tensor& x) { return l1 * reduce_sum(abs(x)); };
+  return with_origin(Regularizer([l1](const Tensor& x) { return l1 * reduce_sum(abs(x)); }), L1Arguments{l1});
 }
 Regularizer L2(double l2) {
   check_factor("L2", l2);
-  return [l2](const Tensor& x) { return l2 * reduce_sum(square(x)); };
+  return with_origin(Regularizer([l2](const Tensor& x) { return l2 * reduce_sum(square(x)); }),
+                     L2Arguments{l2});
 }
 Regularizer L1L2(const L1L2Options& o) {
   check_factor("L1L2", o.l1);
   check_factor("L1L2", o.l2);
-  return [o](const Tensor& x) {
+  const Regularizer penalty = [o](const Tensor& x) {
     if (o.l1 == 0 && o.l2 == 0) return zeros({}, x.dtype());
     if (o.l1 == 0) return o.l2 * reduce_sum(square(x));
     const Tensor first = o.l1 * reduce_sum(abs(x));
     return o.l2 == 0 ? first : first + o.l2 * reduce_sum(square(x));
   };
+  return with_origin(penalty, L1L2Arguments{o});
 }
 Regularizer OrthogonalRegularizer(const OrthogonalOptions& o) {
   check_factor("OrthogonalRegularizer", o.factor);
   if (o.mode != "rows" && o.mode != "columns")
     fail_invalid("OrthogonalRegularizer", "mode must be rows or columns: it is " + o.mode);
-  return [o](const Tensor& x) { return orthogonality(x, o); };
+  return with_origin(Regularizer([o](const Tensor& x) { return orthogonality(x, o); }),
+                     OrthogonalArguments{o});
 }
 
 Regularizer get(const std::string& name) {
@@ -74,4 +111,26 @@ Regularizer get(const std::string& name) {
 }
 
 }  // namespace regularizers
+
+Config to_config(const Regularizer& v) {
+  if (!v) return nullptr;
+  if (!v.origin())
+    fail_unimplemented("get_config",
+                       "a regularizer that is a function has no config: register it by "
+                       "keras::saving::register_keras_serializable(package, name, regularizer)");
+  return v.origin()->serialized("keras.regularizers");
+}
+void from_config(const Config& c, Regularizer* v) {
+  *v = c.is_null() ? Regularizer()
+                   : object_from(c, class_registry().regularizers, "regularizer", regularizers::get);
+}
+
+void add_regularizer_classes(ClassRegistry& r) {
+  using namespace regularizers;
+  add_class<L1Arguments>(r.regularizers);
+  add_class<L2Arguments>(r.regularizers);
+  add_class<L1L2Arguments>(r.regularizers);
+  add_class<OrthogonalArguments>(r.regularizers);
+}
+
 }  // namespace rw::keras

@@ -7,11 +7,12 @@
 #include <string>
 #include <type_traits>
 
+#include "rewind/keras/origin.h"
 #include "rewind/tensor/tensor.h"
 
 namespace rw::keras {
 
-class Regularizer {
+class Regularizer : public WithOrigin {
  public:
   using Call = std::function<Tensor(const Tensor&)>;
 

@@ -6,6 +6,7 @@
 #include "rewind/keras/functional_graph.h"
 #include "rewind/keras/layer_state.h"
 #include "rewind/keras/layers/input_layer.h"
+#include "rewind/keras/registry.h"
 #include "rewind/tensor/trace.h"
 
 namespace rw::keras {
@@ -16,6 +17,19 @@ struct Sequential::Chain {
   std::shared_ptr<const FunctionalGraph> graph;
   std::atomic<const FunctionalGraph*> ready{nullptr};  // the graph, for threads that only call
 };
+
+Config Sequential::get_config() const {
+  Config config;
+  config["name"] = name();
+  config["trainable"] = trainable();
+  config["dtype"] = to_config(layer_state()->policy);
+  Config::Array list;
+  if (chain_->input.defined()) list.push_back(to_config(chain_->input));
+  for (const LayerRef& l : chain_->layers) list.push_back(to_config(l));
+  config["layers"] = std::move(list);
+  if (chain_->graph) config["build_input_shape"] = to_config(chain_->graph->inputs()[0].shape());
+  return config;
+}
 
 Sequential::Sequential(std::initializer_list<LayerRef> layers, const LayerOptions& options)
     : Sequential(std::vector<LayerRef>(layers), options) {}

@@ -17,6 +17,7 @@ class Sequential : public LayerOf<Sequential, Model> {
   void pop();
   std::vector<LayerRef> layers() const override;
   const FunctionalGraph* graph() const override;
+  format::Json get_config() const override;
 
   void build(const Shape& input) override;
   std::vector<Tensor> call_many(const std::vector<Tensor>& inputs, const CallArgs& args) override;

@@ -173,7 +173,7 @@ class Summary {
 }  // namespace
 
 std::string Model::summary_text(const SummaryOptions& options) const {
-  return Summary(*this, options).text();
+  return Summary(object(), options).text();
 }
 void Model::summary(const SummaryOptions& options) const { console() << summary_text(options) << std::flush; }
 

@@ -63,6 +63,8 @@ void Model::set_stop_training(bool stop) const {
 
 std::vector<std::string> Model::output_names() const {
   std::vector<std::string> names;
+  if (const FunctionalGraph* g = graph(); g && !g->output_structure.names.empty())
+    return g->output_structure.names;
   for (const KerasTensor& y : outputs()) names.push_back(y.name());
   return names;
 }
@@ -70,6 +72,7 @@ size_t Model::input_count() const { return graph() ? graph()->inputs().size() : 
 size_t Model::output_count() const { return graph() ? graph()->outputs().size() : 1; }
 
 StepLogs Model::train_step(const Batch& batch) {
+  if (behind_) return behind_->train_step(batch);
   Trainer& t = trainer();
   const CallContext context;  // masks of the outputs reach the loss
   layer_state()->clear_losses();
@@ -82,6 +85,7 @@ StepLogs Model::train_step(const Batch& batch) {
 }
 
 StepLogs Model::test_step(const Batch& batch) {
+  if (behind_) return behind_->test_step(batch);
   const CallContext context;
   layer_state()->clear_losses();
   const std::vector<Tensor> y_pred = all(batch.x, {.training = false});
@@ -89,9 +93,12 @@ StepLogs Model::test_step(const Batch& batch) {
   return compute_metrics(batch, y_pred);
 }
 
-std::vector<Tensor> Model::predict_step(const Batch& batch) { return all(batch.x, {.training = false}); }
+std::vector<Tensor> Model::predict_step(const Batch& batch) {
+  return behind_ ? behind_->predict_step(batch) : all(batch.x, {.training = false});
+}
 
 Tensor Model::compute_loss(const Batch& batch, const std::vector<Tensor>& y_pred) {
+  if (behind_) return behind_->compute_loss(batch, y_pred);
   Trainer& t = trainer();
   Tensor loss = t.loss_of(batch, y_pred);
   for (const Tensor& more : losses()) {
@@ -108,6 +115,7 @@ Tensor Model::compute_loss(const Batch& batch, const std::vector<Tensor>& y_pred
 }
 
 StepLogs Model::compute_metrics(const Batch& batch, const std::vector<Tensor>& y_pred) {
+  if (behind_) return behind_->compute_metrics(batch, y_pred);
   trainer().update_metrics(batch, y_pred);
   return trainer().results();
 }

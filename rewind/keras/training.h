@@ -48,6 +48,9 @@ class MetricChoice {
     requires std::is_convertible_v<const M&, Metric>
   MetricChoice(const M& metric) : metric_(Metric(metric)) {}  // NOLINT
   Metric for_shapes(const Shape& y_true, const Shape& y_pred) const;
+  // Empty for a metric that was given itself.
+  const std::string& name() const { return name_; }
+  const std::optional<Metric>& metric() const { return metric_; }
 
  private:
   std::string name_;
@@ -64,6 +67,8 @@ class Losses {
   Losses(std::initializer_list<Loss> list) : list_(list), each_(true) {}   // NOLINT
   Losses(std::vector<Loss> list) : list_(std::move(list)), each_(true) {}  // NOLINT
   bool empty() const { return list_.empty(); }
+  const std::vector<Loss>& list() const { return list_; }
+  bool one_for_all() const { return !each_; }
   // Throws InvalidArgumentError if there are neither one nor so many.
   std::vector<Loss> for_outputs(size_t count) const;
 

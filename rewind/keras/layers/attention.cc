@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "rewind/base/error.h"
+#include "rewind/keras/registry.h"
 #include "rewind/tensor/ops/binary.h"
 #include "rewind/tensor/ops/creation.h"
 #include "rewind/tensor/ops/matmul.h"
@@ -12,13 +13,73 @@
 #include "rewind/tensor/sizes.h"
 
 namespace rw::keras {
+namespace {
+
+struct MultiHeadAttentionArguments {
+  using Made = MultiHeadAttention;
+  int64_t num_heads = 0, key_dim = 0;
+  MultiHeadAttentionOptions options = {};
+  MultiHeadAttention make() const { return MultiHeadAttention(num_heads, key_dim, options); }
+};
+// Inputs are (batch, t, features): attention is along axis 1.
+void attention_axes_field(ConfigFields& f) {
+  f.set("attention_axes", nullptr);
+  const Config* c = f.take("attention_axes");
+  if (!c || c->is_null()) return;
+  std::vector<int64_t> axes;
+  f.read("attention_axes", [&] { from_config(*c, &axes); });
+  if (axes != std::vector<int64_t>{1} && axes != std::vector<int64_t>{-2})
+    fail_unimplemented("from_config",
+                       "MultiHeadAttention: attention_axes must be null or 1: got " + to_text(*c));
+}
+// The sizes of the result are a list of axes, of which there is one here.
+void output_shape_field(ConfigFields& f, int64_t& features) {
+  std::vector<int64_t> shape;
+  if (features > 0) shape = {features};
+  f.list_or_null("output_shape", shape);
+  if (!f.is_reading() || !f.find("output_shape")) return;
+  if (shape.size() > 1) fail_config("an output_shape of one axis", *f.find("output_shape"));
+  features = shape.empty() ? 0 : shape[0];
+}
+void fields(ConfigFields& f, MultiHeadAttentionArguments& a) {
+  MultiHeadAttentionOptions& o = a.options;
+  f("num_heads", a.num_heads);
+  f("key_dim", a.key_dim);
+  f("value_dim", o.value_dim);
+  f("dropout", o.dropout);
+  f("use_bias", o.use_bias);
+  f.only("use_gate", false);
+  output_shape_field(f, o.output_shape);
+  attention_axes_field(f);
+  f.only("sliding_window", nullptr);
+  f("kernel_initializer", o.kernel_initializer);
+  f("bias_initializer", o.bias_initializer);
+  f("kernel_regularizer", o.kernel_regularizer);
+  f("bias_regularizer", o.bias_regularizer);
+  f("activity_regularizer", o.activity_regularizer);
+  f("kernel_constraint", o.kernel_constraint);
+  f("bias_constraint", o.bias_constraint);
+  f("seed", o.seed);
+  f.ignore("flash_attention");
+}
+
+}  // namespace
+
+void add_attention_classes(ClassRegistry& r) { add_class<MultiHeadAttentionArguments>(r.layers); }
 
 MultiHeadAttention::MultiHeadAttention(int64_t num_heads, int64_t key_dim,
                                        const MultiHeadAttentionOptions& options)
     : LayerOf(layer_options(options)), heads_(num_heads), key_dim_(key_dim), options_(options) {
   if (options_.value_dim == 0) options_.value_dim = key_dim;
   set_activity_regularizer(options.activity_regularizer);
+  set_origin(origin_of(MultiHeadAttentionArguments{num_heads, key_dim, options_}));
   if (options.dropout > 0) random_ = add_seed_generator(options.seed);
+}
+
+Config MultiHeadAttention::get_config() const {
+  Config config = Layer::get_config();
+  if (built()) config["attention_axes"] = Config::Array{1};
+  return config;
 }
 
 MultiHeadAttention::Projection MultiHeadAttention::add_projection(const std::string& name,

@@ -32,6 +32,7 @@ class MultiHeadAttention : public LayerOf<MultiHeadAttention> {
   void build_many(const std::vector<Shape>& inputs) override;
   std::vector<Tensor> call_many(const std::vector<Tensor>& inputs, const CallArgs& args) override;
   bool supports_masking() const override { return true; }
+  format::Json get_config() const override;
 
  private:
   struct Projection {

@@ -5,6 +5,7 @@
 #include "rewind/base/ascii.h"
 #include "rewind/base/error.h"
 #include "rewind/keras/layers/channels.h"
+#include "rewind/keras/registry.h"
 #include "rewind/tensor/ops/binary.h"
 #include "rewind/tensor/ops/conv.h"
 #include "rewind/tensor/ops/nn.h"
@@ -234,12 +235,133 @@ Tensor SeparableConvLayer::convolve(const Tensor& x) {
 }  // namespace rw::keras::detail
 
 namespace rw::keras {
+namespace {
+
+// What the configs of all have behind their numbers.
+template <class O>
+void window_fields(ConfigFields& f, O& o) {
+  f("strides", o.strides);
+  f("padding", o.padding);
+  if constexpr (requires { o.output_padding; }) f("output_padding", o.output_padding);
+  f("data_format", o.data_format);
+  f("dilation_rate", o.dilation_rate);
+}
+template <class O>
+void bias_fields(ConfigFields& f, O& o) {
+  f("activation", o.activation);
+  f("use_bias", o.use_bias);
+  f("bias_initializer", o.bias_initializer);
+  f("bias_regularizer", o.bias_regularizer);
+  f("activity_regularizer", o.activity_regularizer);
+  f("bias_constraint", o.bias_constraint);
+}
+template <class O>
+void kernel_fields(ConfigFields& f, O& o) {
+  f("kernel_initializer", o.kernel_initializer);
+  f("kernel_regularizer", o.kernel_regularizer);
+  f("kernel_constraint", o.kernel_constraint);
+}
+template <class O>
+void depthwise_fields(ConfigFields& f, O& o) {
+  f("depth_multiplier", o.depth_multiplier);
+  f("depthwise_initializer", o.depthwise_initializer);
+  f("depthwise_regularizer", o.depthwise_regularizer);
+  f("depthwise_constraint", o.depthwise_constraint);
+}
+// Files of Keras 2 have the options of all convolutions in each.
+void ignore_unused(ConfigFields& f, std::initializer_list<const char*> names) {
+  for (const char* name : names) f.ignore(name);
+}
+
+void fields(ConfigFields& f, ConvOptions& o) {
+  window_fields(f, o);
+  f("groups", o.groups);
+  bias_fields(f, o);
+  kernel_fields(f, o);
+}
+void fields(ConfigFields& f, ConvTransposeOptions& o) {
+  window_fields(f, o);
+  bias_fields(f, o);
+  kernel_fields(f, o);
+  ignore_unused(f, {"groups"});
+}
+void fields(ConfigFields& f, DepthwiseConvOptions& o) {
+  window_fields(f, o);
+  bias_fields(f, o);
+  depthwise_fields(f, o);
+  ignore_unused(f, {"groups", "kernel_initializer", "kernel_regularizer", "kernel_constraint"});
+}
+void fields(ConfigFields& f, SeparableConvOptions& o) {
+  window_fields(f, o);
+  bias_fields(f, o);
+  depthwise_fields(f, o);
+  f("pointwise_initializer", o.pointwise_initializer);
+  f("pointwise_regularizer", o.pointwise_regularizer);
+  f("pointwise_constraint", o.pointwise_constraint);
+  ignore_unused(f, {"groups", "kernel_initializer", "kernel_regularizer", "kernel_constraint"});
+}
+
+template <class L, class O>
+struct ConvArguments {
+  using Made = L;
+  int64_t filters = 0;
+  PerAxis kernel_size = 1;
+  O options = {};
+  L make() const { return L(filters, kernel_size, options); }
+};
+template <class L, class O>
+void fields(ConfigFields& f, ConvArguments<L, O>& a) {
+  f("filters", a.filters);
+  f("kernel_size", a.kernel_size);
+  fields(f, a.options);
+}
+template <class L>
+struct DepthwiseConvArguments {
+  using Made = L;
+  PerAxis kernel_size = 1;
+  DepthwiseConvOptions options = {};
+  L make() const { return L(kernel_size, options); }
+};
+template <class L>
+void fields(ConfigFields& f, DepthwiseConvArguments<L>& a) {
+  f("kernel_size", a.kernel_size);
+  fields(f, a.options);
+}
+
+// One number for each axis, as Keras writes them.
+template <class O>
+O spelled_out(const char* layer, O o, size_t axes) {
+  o.strides = o.strides.for_axes(layer, "strides", axes);
+  o.dilation_rate = o.dilation_rate.for_axes(layer, "dilation_rate", axes);
+  o.padding = ascii::to_lower(o.padding);
+  if constexpr (requires { o.output_padding; })
+    if (!o.output_padding.empty())
+      o.output_padding = o.output_padding.for_axes(layer, "output_padding", axes);
+  return o;
+}
+
+}  // namespace
+
+void add_conv_classes(ClassRegistry& r) {
+  add_class<ConvArguments<Conv1D, ConvOptions>>(r.layers);
+  add_class<ConvArguments<Conv2D, ConvOptions>>(r.layers);
+  add_class<ConvArguments<Conv3D, ConvOptions>>(r.layers);
+  add_class<ConvArguments<Conv1DTranspose, ConvTransposeOptions>>(r.layers);
+  add_class<ConvArguments<Conv2DTranspose, ConvTransposeOptions>>(r.layers);
+  add_class<ConvArguments<Conv3DTranspose, ConvTransposeOptions>>(r.layers);
+  add_class<ConvArguments<SeparableConv1D, SeparableConvOptions>>(r.layers);
+  add_class<ConvArguments<SeparableConv2D, SeparableConvOptions>>(r.layers);
+  add_class<DepthwiseConvArguments<DepthwiseConv1D>>(r.layers);
+  add_class<DepthwiseConvArguments<DepthwiseConv2D>>(r.layers);
+}
 
 // Out of line, so that a program does not compile what it takes to copy all of them.
-#define RW_KERAS_CONV(Name, Options, rank)                                        \
-  Name::Name(int64_t filters, const PerAxis& kernel_size, const Options& options) \
-      : LayerOf(layer_options(options)) {                                         \
-    set(#Name, rank, filters, kernel_size, options);                              \
+#define RW_KERAS_CONV(Name, Options, rank)                                                               \
+  Name::Name(int64_t filters, const PerAxis& kernel_size, const Options& options)                        \
+      : LayerOf(layer_options(options)) {                                                                \
+    set(#Name, rank, filters, kernel_size, options);                                                     \
+    set_origin(origin_of(                                                                                \
+        ConvArguments<Name, Options>{filters, window_.kernel_size, spelled_out(#Name, options, rank)})); \
   }
 RW_KERAS_CONV(Conv1D, ConvOptions, 1)
 RW_KERAS_CONV(Conv2D, ConvOptions, 2)
@@ -254,10 +376,14 @@ RW_KERAS_CONV(SeparableConv2D, SeparableConvOptions, 2)
 DepthwiseConv1D::DepthwiseConv1D(const PerAxis& kernel_size, const DepthwiseConvOptions& options)
     : LayerOf(layer_options(options)) {
   set("DepthwiseConv1D", 1, kernel_size, options);
+  set_origin(origin_of(DepthwiseConvArguments<DepthwiseConv1D>{window_.kernel_size,
+                                                               spelled_out("DepthwiseConv1D", options, 1)}));
 }
 DepthwiseConv2D::DepthwiseConv2D(const PerAxis& kernel_size, const DepthwiseConvOptions& options)
     : LayerOf(layer_options(options)) {
   set("DepthwiseConv2D", 2, kernel_size, options);
+  set_origin(origin_of(DepthwiseConvArguments<DepthwiseConv2D>{window_.kernel_size,
+                                                               spelled_out("DepthwiseConv2D", options, 2)}));
 }
 
 }  // namespace rw::keras

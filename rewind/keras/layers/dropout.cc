@@ -5,6 +5,7 @@
 #include "rewind/base/error.h"
 #include "rewind/base/number_text.h"
 #include "rewind/keras/layers/channels.h"
+#include "rewind/keras/registry.h"
 #include "rewind/tensor/ops/binary.h"
 #include "rewind/tensor/ops/creation.h"
 #include "rewind/tensor/ops/nn.h"
@@ -15,6 +16,65 @@
 namespace rw::keras {
 namespace {
 
+struct DropoutArguments {
+  using Made = Dropout;
+  double rate = 0;
+  DropoutOptions options = {};
+  Dropout make() const { return Dropout(rate, options); }
+};
+void fields(ConfigFields& f, DropoutArguments& a) {
+  f("rate", a.rate);
+  f("seed", a.options.seed);
+  Shape noise = a.options.noise_shape;  // unknown sizes are null
+  if (f.is_reading() ? !f.find("noise_shape") || f.find("noise_shape")->is_null() : noise.rank() == 0) {
+    f.only("noise_shape", nullptr);
+  } else {
+    f("noise_shape", noise);
+    a.options.noise_shape.assign(noise.begin(), noise.end());
+  }
+}
+
+template <class L>
+struct SpatialDropoutArguments {
+  using Made = L;
+  double rate = 0;
+  SpatialDropoutOptions options = {};
+  L make() const { return L(rate, options); }
+};
+// Keras writes these layers without `trainable`, and with the name of the policy.
+template <class L>
+void fields(ConfigFields& f, SpatialDropoutArguments<L>& a) {
+  f("rate", a.rate);
+  f("seed", a.options.seed);
+  if (Config* out = f.object()) {
+    out->erase("trainable");
+    (*out)["dtype"] = Config((*out)["dtype"]["config"]["name"]);
+  }
+  if (f.is_reading() || !std::is_same_v<L, SpatialDropout1D>) f("data_format", a.options.data_format);
+}
+
+struct GaussianNoiseArguments {
+  using Made = GaussianNoise;
+  double stddev = 0;
+  NoiseOptions options = {};
+  GaussianNoise make() const { return GaussianNoise(stddev, options); }
+};
+void fields(ConfigFields& f, GaussianNoiseArguments& a) {
+  f("stddev", a.stddev);
+  f("seed", a.options.seed);
+}
+
+struct GaussianDropoutArguments {
+  using Made = GaussianDropout;
+  double rate = 0;
+  NoiseOptions options = {};
+  GaussianDropout make() const { return GaussianDropout(rate, options); }
+};
+void fields(ConfigFields& f, GaussianDropoutArguments& a) {
+  f("rate", a.rate);
+  f("seed", a.options.seed);
+}
+
 void check_rate(const char* layer, double rate) {
   if (!(rate >= 0 && rate <= 1))
     fail_invalid(layer, "rate must be between 0 and 1: got " + number_text(rate));
@@ -22,9 +82,19 @@ void check_rate(const char* layer, double rate) {
 
 }  // namespace
 
+void add_dropout_classes(ClassRegistry& r) {
+  add_class<DropoutArguments>(r.layers);
+  add_class<SpatialDropoutArguments<SpatialDropout1D>>(r.layers);
+  add_class<SpatialDropoutArguments<SpatialDropout2D>>(r.layers);
+  add_class<SpatialDropoutArguments<SpatialDropout3D>>(r.layers);
+  add_class<GaussianNoiseArguments>(r.layers);
+  add_class<GaussianDropoutArguments>(r.layers);
+}
+
 Dropout::Dropout(double rate, const DropoutOptions& options)
     : LayerOf(layer_options(options)), rate_(rate), noise_shape_(options.noise_shape) {
   check_rate("Dropout", rate);
+  set_origin(origin_of(DropoutArguments{rate, options}));
   if (rate > 0) random_ = add_seed_generator(options.seed);
   set_built();
 }
@@ -61,6 +131,7 @@ Tensor SpatialDropoutLayer::call(const Tensor& x, const CallArgs& args) {
 
 GaussianNoise::GaussianNoise(double stddev, const NoiseOptions& options)
     : LayerOf(layer_options(options)), stddev_(stddev) {
+  set_origin(origin_of(GaussianNoiseArguments{stddev, options}));
   if (stddev != 0) random_ = add_seed_generator(options.seed);
   set_built();
 }
@@ -72,6 +143,7 @@ Tensor GaussianNoise::call(const Tensor& x, const CallArgs& args) {
 GaussianDropout::GaussianDropout(double rate, const NoiseOptions& options)
     : LayerOf(layer_options(options)), rate_(rate) {
   check_rate("GaussianDropout", rate);
+  set_origin(origin_of(GaussianDropoutArguments{rate, options}));
   if (rate > 0) random_ = add_seed_generator(options.seed);
   set_built();
 }
@@ -86,6 +158,7 @@ Tensor GaussianDropout::call(const Tensor& x, const CallArgs& args) {
 #define RW_KERAS_SPATIAL_DROPOUT(Name, rank)                                                        \
   Name::Name(double rate, const SpatialDropoutOptions& options) : LayerOf(layer_options(options)) { \
     set(#Name, rank, rate, options);                                                                \
+    set_origin(origin_of(SpatialDropoutArguments<Name>{rate, options}));                            \
   }
 RW_KERAS_SPATIAL_DROPOUT(SpatialDropout1D, 1)
 RW_KERAS_SPATIAL_DROPOUT(SpatialDropout2D, 2)

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "rewind/base/error.h"
+#include "rewind/keras/registry.h"
 #include "rewind/tensor/ops/binary.h"
 #include "rewind/tensor/ops/creation.h"
 #include "rewind/tensor/ops/matmul.h"
@@ -13,6 +14,34 @@
 
 namespace rw::keras {
 namespace {
+
+template <class L>
+struct MergeArguments {
+  using Made = L;
+  LayerOptions options = {};
+  L make() const { return L(options); }
+};
+template <class L>
+void fields(ConfigFields&, MergeArguments<L>&) {}
+
+struct ConcatenateArguments {
+  using Made = Concatenate;
+  ConcatenateOptions options = {};
+  Concatenate make() const { return Concatenate(options); }
+};
+void fields(ConfigFields& f, ConcatenateArguments& a) { f("axis", a.options.axis); }
+
+struct DotArguments {
+  using Made = Dot;
+  std::vector<int> axes;
+  DotOptions options = {};
+  Dot make() const { return axes.size() == 1 ? Dot(axes[0], options) : Dot(axes, options); }
+};
+// One number for both inputs stands alone.
+void fields(ConfigFields& f, DotArguments& a) {
+  f.one_or_list("axes", a.axes);
+  f("normalize", a.options.normalize);
+}
 
 std::string list_of(const std::vector<Shape>& shapes) {
   std::string text;
@@ -140,7 +169,9 @@ Tensor Minimum::merge(const std::vector<Tensor>& inputs, const std::vector<Tenso
 }
 
 Concatenate::Concatenate(const ConcatenateOptions& options)
-    : LayerOf(layer_options(options)), axis_(options.axis) {}
+    : LayerOf(layer_options(options)), axis_(options.axis) {
+  set_origin(origin_of(ConcatenateArguments{options}));
+}
 
 void Concatenate::build_many(const std::vector<Shape>& inputs) {
   if (inputs.empty()) need_several(*this, 0);
@@ -176,9 +207,14 @@ Tensor Concatenate::compute_mask(const std::vector<Tensor>& inputs, const std::v
   return reduce_any(concat(parts, axis_), -1);
 }
 
+Dot::Dot(int axes, const DotOptions& options) : Dot(std::vector<int>{axes, axes}, options) {
+  set_origin(origin_of(DotArguments{{axes}, options}));
+}
+
 Dot::Dot(const std::vector<int>& axes, const DotOptions& options)
     : LayerOf(layer_options(options)), axes_(axes), normalize_(options.normalize) {
   if (axes.size() != 2) fail_invalid("Dot", "axes must be one number or two");
+  set_origin(origin_of(DotArguments{axes, options}));
 }
 
 void Dot::build_many(const std::vector<Shape>& inputs) {
@@ -223,11 +259,27 @@ std::vector<Tensor> Dot::call_many(const std::vector<Tensor>& inputs, const Call
   return {y.rank() == 1 ? expand_dims(y, 1) : y};
 }
 
-Add::Add(const LayerOptions& options) : LayerOf(options) {}
-Subtract::Subtract(const LayerOptions& options) : LayerOf(options) {}
-Multiply::Multiply(const LayerOptions& options) : LayerOf(options) {}
-Average::Average(const LayerOptions& options) : LayerOf(options) {}
-Maximum::Maximum(const LayerOptions& options) : LayerOf(options) {}
-Minimum::Minimum(const LayerOptions& options) : LayerOf(options) {}
+#define RW_KERAS_MERGE(Name)                                   \
+  Name::Name(const LayerOptions& options) : LayerOf(options) { \
+    set_origin(origin_of(MergeArguments<Name>{options}));      \
+  }
+RW_KERAS_MERGE(Add)
+RW_KERAS_MERGE(Subtract)
+RW_KERAS_MERGE(Multiply)
+RW_KERAS_MERGE(Average)
+RW_KERAS_MERGE(Maximum)
+RW_KERAS_MERGE(Minimum)
+#undef RW_KERAS_MERGE
+
+void add_merging_classes(ClassRegistry& r) {
+  add_class<MergeArguments<Add>>(r.layers);
+  add_class<MergeArguments<Subtract>>(r.layers);
+  add_class<MergeArguments<Multiply>>(r.layers);
+  add_class<MergeArguments<Average>>(r.layers);
+  add_class<MergeArguments<Maximum>>(r.layers);
+  add_class<MergeArguments<Minimum>>(r.layers);
+  add_class<ConcatenateArguments>(r.layers);
+  add_class<DotArguments>(r.layers);
+}
 
 }  // namespace rw::keras

@@ -68,7 +68,7 @@ struct DotOptions {
 // Sums of products of two inputs along one axis of each, example by example.
 class Dot : public LayerOf<Dot> {
  public:
-  explicit Dot(int axes, const DotOptions& options = {}) : Dot(std::vector<int>{axes, axes}, options) {}
+  explicit Dot(int axes, const DotOptions& options = {});
   explicit Dot(const std::vector<int>& axes, const DotOptions& options = {});
   void build_many(const std::vector<Shape>& inputs) override;
   std::vector<Tensor> call_many(const std::vector<Tensor>& inputs, const CallArgs& args) override;

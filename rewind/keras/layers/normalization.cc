@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "rewind/base/error.h"
+#include "rewind/keras/registry.h"
 #include "rewind/tensor/ops/binary.h"
 #include "rewind/tensor/ops/nn.h"
 #include "rewind/tensor/ops/shape.h"
@@ -11,6 +12,80 @@
 
 namespace rw::keras {
 namespace {
+
+// Files of Keras 2 have a list of one axis.
+void batch_axis_field(ConfigFields& f, int& axis) {
+  std::vector<int> list{axis};
+  f.one_or_list("axis", list);
+  if (list.size() != 1) fail_config("one axis", *f.find("axis"));
+  axis = list[0];
+}
+
+struct BatchNormalizationArguments {
+  using Made = BatchNormalization;
+  BatchNormalizationOptions options = {};
+  BatchNormalization make() const { return BatchNormalization(options); }
+};
+void fields(ConfigFields& f, BatchNormalizationArguments& a) {
+  BatchNormalizationOptions& o = a.options;
+  batch_axis_field(f, o.axis);
+  f("momentum", o.momentum);
+  f("epsilon", o.epsilon);
+  f("center", o.center);
+  f("scale", o.scale);
+  f("beta_initializer", o.beta_initializer);
+  f("gamma_initializer", o.gamma_initializer);
+  f("moving_mean_initializer", o.moving_mean_initializer);
+  f("moving_variance_initializer", o.moving_variance_initializer);
+  f("beta_regularizer", o.beta_regularizer);
+  f("gamma_regularizer", o.gamma_regularizer);
+  f("beta_constraint", o.beta_constraint);
+  f("gamma_constraint", o.gamma_constraint);
+  f.only("synchronized", false);
+  f.only("renorm", false);
+  f.only("renorm_clipping", nullptr);
+  f.written("renorm_momentum", 0.99);
+}
+
+struct LayerNormalizationArguments {
+  using Made = LayerNormalization;
+  LayerNormalizationOptions options = {};
+  LayerNormalization make() const { return LayerNormalization(options); }
+};
+void fields(ConfigFields& f, LayerNormalizationArguments& a) {
+  LayerNormalizationOptions& o = a.options;
+  f.one_or_list("axis", o.axis);
+  f("epsilon", o.epsilon);
+  f("center", o.center);
+  f("scale", o.scale);
+  f.only("rms_scaling", false);
+  f("beta_initializer", o.beta_initializer);
+  f("gamma_initializer", o.gamma_initializer);
+  f("beta_regularizer", o.beta_regularizer);
+  f("gamma_regularizer", o.gamma_regularizer);
+  f("beta_constraint", o.beta_constraint);
+  f("gamma_constraint", o.gamma_constraint);
+}
+
+struct GroupNormalizationArguments {
+  using Made = GroupNormalization;
+  GroupNormalizationOptions options = {};
+  GroupNormalization make() const { return GroupNormalization(options); }
+};
+void fields(ConfigFields& f, GroupNormalizationArguments& a) {
+  GroupNormalizationOptions& o = a.options;
+  f("groups", o.groups);
+  f("axis", o.axis);
+  f("epsilon", o.epsilon);
+  f("center", o.center);
+  f("scale", o.scale);
+  f("beta_initializer", o.beta_initializer);
+  f("gamma_initializer", o.gamma_initializer);
+  f("beta_regularizer", o.beta_regularizer);
+  f("gamma_regularizer", o.gamma_regularizer);
+  f("beta_constraint", o.beta_constraint);
+  f("gamma_constraint", o.gamma_constraint);
+}
 
 Tensor widened(const Tensor& x) { return x.dtype() == DType::kFloat64 ? x : cast(x, DType::kFloat32); }
 Tensor widened(const Variable& v, DType dtype) { return v.defined() ? cast(v.value(), dtype) : Tensor(); }
@@ -46,8 +121,16 @@ void add_scale_and_offset(Layer& layer, const Options& o, const Shape& shape, Va
 
 }  // namespace
 
+void add_normalization_classes(ClassRegistry& r) {
+  add_class<BatchNormalizationArguments>(r.layers);
+  add_class<LayerNormalizationArguments>(r.layers);
+  add_class<GroupNormalizationArguments>(r.layers);
+}
+
 BatchNormalization::BatchNormalization(const BatchNormalizationOptions& options)
-    : LayerOf(layer_options(options)), options_(options) {}
+    : LayerOf(layer_options(options)), options_(options) {
+  set_origin(origin_of(BatchNormalizationArguments{options}));
+}
 
 void BatchNormalization::build(const Shape& input) {
   const int axis = axis_in(name(), input, options_.axis);
@@ -104,7 +187,16 @@ Tensor BatchNormalization::call(const Tensor& x, const CallArgs& args) {
 }
 
 LayerNormalization::LayerNormalization(const LayerNormalizationOptions& options)
-    : LayerOf(layer_options(options)), options_(options) {}
+    : LayerOf(layer_options(options)), options_(options) {
+  set_origin(origin_of(LayerNormalizationArguments{options}));
+}
+
+// Keras makes a list of one axis when it builds the layer.
+Config LayerNormalization::get_config() const {
+  Config config = Layer::get_config();
+  if (built() && !config["axis"].list()) config["axis"] = Config::Array{Config(config["axis"])};
+  return config;
+}
 
 void LayerNormalization::build(const Shape& input) {
   std::sort(options_.axis.begin(), options_.axis.end());
@@ -126,6 +218,7 @@ GroupNormalization::GroupNormalization(const GroupNormalizationOptions& options)
   if (options.groups <= 0 && options.groups != -1)
     fail_invalid("GroupNormalization",
                  "groups must be positive, or -1: got " + std::to_string(options.groups));
+  set_origin(origin_of(GroupNormalizationArguments{options}));
 }
 
 void GroupNormalization::build(const Shape& input) {

@@ -58,6 +58,7 @@ struct LayerNormalizationOptions {
 class LayerNormalization : public LayerOf<LayerNormalization> {
  public:
   explicit LayerNormalization(const LayerNormalizationOptions& options = {});
+  format::Json get_config() const override;
   void build(const Shape& input) override;
   Tensor call(const Tensor& x, const CallArgs&) override;
   bool supports_masking() const override { return true; }

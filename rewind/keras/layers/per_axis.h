@@ -17,6 +17,7 @@ class PerAxis {
   PerAxis(std::initializer_list<int64_t> list) : list_(list) {}   // NOLINT
   PerAxis(std::vector<int64_t> list) : list_(std::move(list)) {}  // NOLINT
   bool empty() const { return list_.empty(); }
+  const std::vector<int64_t>& list() const { return list_; }
   // Throws InvalidArgumentError for another number of axes.
   std::vector<int64_t> for_axes(const char* layer, const char* what, size_t axes) const;
 

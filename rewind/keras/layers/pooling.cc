@@ -1,7 +1,9 @@
 #include "rewind/keras/layers/pooling.h"
 
+#include "rewind/base/ascii.h"
 #include "rewind/base/error.h"
 #include "rewind/keras/layers/channels.h"
+#include "rewind/keras/registry.h"
 #include "rewind/tensor/ops/binary.h"
 #include "rewind/tensor/ops/conv.h"
 #include "rewind/tensor/ops/reduce.h"
@@ -52,13 +54,67 @@ Tensor GlobalPoolingLayer::call(const Tensor& x, const CallArgs& args) {
 }  // namespace rw::keras::detail
 
 namespace rw::keras {
+namespace {
+
+template <class L>
+struct PoolingArguments {
+  using Made = L;
+  PerAxis pool_size = 2;
+  PoolingOptions options = {};
+  L make() const { return L(pool_size, options); }
+};
+template <class L>
+void fields(ConfigFields& f, PoolingArguments<L>& a) {
+  f("pool_size", a.pool_size);
+  f("padding", a.options.padding);
+  f("strides", a.options.strides);
+  f("data_format", a.options.data_format);
+}
+template <class L>
+struct GlobalPoolingArguments {
+  using Made = L;
+  GlobalPoolingOptions options = {};
+  L make() const { return L(options); }
+};
+template <class L>
+void fields(ConfigFields& f, GlobalPoolingArguments<L>& a) {
+  f("data_format", a.options.data_format);
+  f("keepdims", a.options.keepdims);
+}
+
+// As Keras writes them: one number for each axis, words in small letters.
+PoolingOptions spelled_out(PoolingOptions o, const std::vector<int64_t>& strides) {
+  o.strides = strides;
+  o.padding = ascii::to_lower(o.padding);
+  return o;
+}
+
+template <class... L>
+void add_poolings(ClassRegistry& r) {
+  (add_class<PoolingArguments<L>>(r.layers), ...);
+}
+template <class... L>
+void add_global_poolings(ClassRegistry& r) {
+  (add_class<GlobalPoolingArguments<L>>(r.layers), ...);
+}
+
+}  // namespace
+
+void add_pooling_classes(ClassRegistry& r) {
+  add_poolings<MaxPooling1D, MaxPooling2D, MaxPooling3D, AveragePooling1D, AveragePooling2D,
+               AveragePooling3D>(r);
+  add_global_poolings<GlobalMaxPooling1D, GlobalMaxPooling2D, GlobalMaxPooling3D, GlobalAveragePooling1D,
+                      GlobalAveragePooling2D, GlobalAveragePooling3D>(r);
+}
 
 #define RW_KERAS_POOLING(Name, rank, maximum)                                                             \
   Name::Name(const PerAxis& pool_size, const PoolingOptions& options) : LayerOf(layer_options(options)) { \
     set(#Name, rank, maximum, pool_size, options);                                                        \
+    set_origin(origin_of(PoolingArguments<Name>{pool_size_, spelled_out(options, strides_)}));            \
   }                                                                                                       \
   Global##Name::Global##Name(const GlobalPoolingOptions& options) : LayerOf(layer_options(options)) {     \
     set("Global" #Name, rank, maximum, options);                                                          \
+    set_origin(origin_of(GlobalPoolingArguments<Global##Name>{options}));                                 \
   }
 RW_KERAS_POOLING(MaxPooling1D, 1, true)
 RW_KERAS_POOLING(MaxPooling2D, 2, true)

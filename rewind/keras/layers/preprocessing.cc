@@ -4,6 +4,7 @@
 #include <numbers>
 
 #include "rewind/base/error.h"
+#include "rewind/keras/registry.h"
 #include "rewind/tensor/ops/binary.h"
 #include "rewind/tensor/ops/conv.h"
 #include "rewind/tensor/ops/creation.h"
@@ -17,12 +18,90 @@
 namespace rw::keras {
 namespace {
 
+struct RescalingArguments {
+  using Made = Rescaling;
+  double scale = 1;
+  RescalingOptions options = {};
+  Rescaling make() const { return Rescaling(scale, options); }
+};
+void fields(ConfigFields& f, RescalingArguments& a) {
+  f("scale", a.scale);
+  f("offset", a.options.offset);
+}
+
+struct NormalizationArguments {
+  using Made = Normalization;
+  NormalizationOptions options = {};
+  Normalization make() const { return Normalization(options); }
+};
+void fields(ConfigFields& f, NormalizationArguments& a) {
+  NormalizationOptions& o = a.options;
+  if (const Config* c = f.find("axis"); c && c->is_null()) o.axis.clear();
+  else f("axis", o.axis);
+  f("invert", o.invert);
+  f("mean", o.mean);
+  f("variance", o.variance);
+}
+
+struct RandomFlipArguments {
+  using Made = RandomFlip;
+  RandomFlipOptions options = {};
+  RandomFlip make() const { return RandomFlip(options); }
+};
+void fields(ConfigFields& f, RandomFlipArguments& a) {
+  f.only("data_format", "channels_last");
+  f("seed", a.options.seed);
+  f("mode", a.options.mode);
+}
+
+struct RandomRotationArguments {
+  using Made = RandomRotation;
+  std::vector<double> factor;
+  RandomRotationOptions options = {};
+  RandomRotation make() const {
+    return factor.size() == 1 ? RandomRotation(factor[0], options)
+                              : RandomRotation(factor.at(0), factor.at(1), options);
+  }
+};
+void fields(ConfigFields& f, RandomRotationArguments& a) {
+  f.only("data_format", "channels_last");
+  f("factor", a.factor);
+  if (a.factor.empty() || a.factor.size() > 2) fail_config("a factor or a pair of them", to_config(a.factor));
+  f("fill_mode", a.options.fill_mode);
+  f("fill_value", a.options.fill_value);
+  f("interpolation", a.options.interpolation);
+  f("seed", a.options.seed);
+  f.ignore("value_range");
+}
+
+struct RandomCropArguments {
+  using Made = RandomCrop;
+  int64_t height = 0, width = 0;
+  RandomCropOptions options = {};
+  RandomCrop make() const { return RandomCrop(height, width, options); }
+};
+void fields(ConfigFields& f, RandomCropArguments& a) {
+  f.only("data_format", "channels_last");
+  f("height", a.height);
+  f("width", a.width);
+  f("seed", a.options.seed);
+}
+
 Tensor as_floats(const Tensor& x, DType dtype) { return x.dtype() == dtype ? x : cast(x, dtype); }
 
 }  // namespace
 
+void add_preprocessing_classes(ClassRegistry& r) {
+  add_class<RescalingArguments>(r.layers);
+  add_class<NormalizationArguments>(r.layers);
+  add_class<RandomFlipArguments>(r.layers);
+  add_class<RandomRotationArguments>(r.layers);
+  add_class<RandomCropArguments>(r.layers);
+}
+
 Rescaling::Rescaling(double scale, const RescalingOptions& options)
     : LayerOf(layer_options(options)), scale_(scale), offset_(options.offset) {
+  set_origin(origin_of(RescalingArguments{scale, options}));
   set_built();
 }
 Tensor Rescaling::call(const Tensor& x, const CallArgs&) {
@@ -33,6 +112,7 @@ Normalization::Normalization(const NormalizationOptions& options)
     : LayerOf(layer_options(options)), options_(options) {
   if (options.mean.defined() != options.variance.defined())
     fail_invalid("Normalization", "mean and variance must be given together, or neither of them");
+  set_origin(origin_of(NormalizationArguments{options}));
 }
 
 std::vector<int64_t> Normalization::kept_axes(const Shape& shape) const {
@@ -118,6 +198,7 @@ RandomFlip::RandomFlip(const RandomFlipOptions& options)
   if (mode != "horizontal" && mode != "vertical" && mode != "horizontal_and_vertical")
     fail_invalid("RandomFlip",
                  "mode must be horizontal, vertical or horizontal_and_vertical: got \"" + mode + "\"");
+  set_origin(origin_of(RandomFlipArguments{options}));
   random_ = add_seed_generator(options.seed);
   set_input_spec({.ndim = 4});
   set_built();
@@ -135,6 +216,7 @@ Tensor RandomFlip::call(const Tensor& x, const CallArgs& args) {
 
 RandomRotation::RandomRotation(double low, double high, const RandomRotationOptions& options)
     : LayerOf(layer_options(options)), low_(low), high_(high), options_(options) {
+  set_origin(origin_of(RandomRotationArguments{{low, high}, options}));
   random_ = add_seed_generator(options.seed);
   set_input_spec({.ndim = 4});
   set_built();
@@ -212,6 +294,7 @@ Tensor rotate_images(const Tensor& images, const Tensor& angles, const std::stri
 
 RandomCrop::RandomCrop(int64_t height, int64_t width, const RandomCropOptions& options)
     : LayerOf(layer_options(options)), height_(height), width_(width) {
+  set_origin(origin_of(RandomCropArguments{height, width, options}));
   random_ = add_seed_generator(options.seed);
   set_input_spec({.ndim = 4});
   set_built();

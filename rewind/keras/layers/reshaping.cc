@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "rewind/base/error.h"
+#include "rewind/keras/registry.h"
 #include "rewind/tensor/ops/conv.h"
 #include "rewind/tensor/ops/shape.h"
 #include "rewind/tensor/ops/unary.h"
@@ -14,9 +15,94 @@ namespace {
 // Also where nothing moves: a mask belongs to its tensor, and the result has none.
 Tensor another(const Tensor& y, const Tensor& x) { return y.impl() == x.impl() ? identity(y) : y; }
 
+// ---- configs
+
+struct FlattenArguments {
+  using Made = Flatten;
+  LayerOptions options = {};
+  Flatten make() const { return Flatten(options); }
+};
+void fields(ConfigFields& f, FlattenArguments&) { f.only("data_format", "channels_last"); }
+struct ReshapeArguments {
+  using Made = Reshape;
+  Shape target_shape = {};
+  LayerOptions options = {};
+  Reshape make() const { return Reshape(target_shape, options); }
+};
+// The open size is -1, not null.
+void fields(ConfigFields& f, ReshapeArguments& a) {
+  std::vector<int64_t> sizes(a.target_shape.begin(), a.target_shape.end());
+  if (f.is_reading()) f("target_shape", a.target_shape);
+  else f("target_shape", sizes);
+}
+struct PermuteArguments {
+  using Made = Permute;
+  std::vector<int64_t> dims;
+  LayerOptions options = {};
+  Permute make() const { return Permute(dims, options); }
+};
+void fields(ConfigFields& f, PermuteArguments& a) { f("dims", a.dims); }
+struct RepeatVectorArguments {
+  using Made = RepeatVector;
+  int64_t n = 1;
+  LayerOptions options = {};
+  RepeatVector make() const { return RepeatVector(n, options); }
+};
+void fields(ConfigFields& f, RepeatVectorArguments& a) { f("n", a.n); }
+
+// A pair for each axis; of one axis the two numbers alone.
+template <class L>
+struct EdgeArguments {
+  using Made = L;
+  SpatialPairs amounts = 1;
+  SpatialOptions options = {};
+  L make() const { return L(amounts, options); }
+};
+template <class L>
+void fields(ConfigFields& f, EdgeArguments<L>& a) {
+  const char* const name = std::is_base_of_v<detail::CroppingLayer, L> ? "cropping" : "padding";
+  if (const auto& list = a.amounts.list(); f.object() && list.size() == 1)
+    f.set(name, Config::Array{list[0].first, list[0].second});
+  else f(name, a.amounts);
+  if (f.is_reading() || !std::is_same_v<L, Cropping1D>) f("data_format", a.options.data_format);
+}
+
+// UpSampling1D has one number, and the interpolation is an option of images alone.
+template <class L>
+struct UpSamplingArguments {
+  using Made = L;
+  PerAxis size = 2;
+  UpSamplingOptions options = {};
+  L make() const { return L(size, options); }
+};
+template <class L>
+void fields(ConfigFields& f, UpSamplingArguments<L>& a) {
+  if (std::is_same_v<L, UpSampling1D> && f.object()) return f.set("size", a.size.list()[0]);
+  f("size", a.size);
+  f("data_format", a.options.data_format);
+  if (f.is_reading() || std::is_same_v<L, UpSampling2D>) f("interpolation", a.options.interpolation);
+}
+
 }  // namespace
 
+void add_reshaping_classes(ClassRegistry& r) {
+  add_class<FlattenArguments>(r.layers);
+  add_class<ReshapeArguments>(r.layers);
+  add_class<PermuteArguments>(r.layers);
+  add_class<RepeatVectorArguments>(r.layers);
+  add_class<EdgeArguments<ZeroPadding1D>>(r.layers);
+  add_class<EdgeArguments<ZeroPadding2D>>(r.layers);
+  add_class<EdgeArguments<ZeroPadding3D>>(r.layers);
+  add_class<EdgeArguments<Cropping1D>>(r.layers);
+  add_class<EdgeArguments<Cropping2D>>(r.layers);
+  add_class<EdgeArguments<Cropping3D>>(r.layers);
+  add_class<UpSamplingArguments<UpSampling1D>>(r.layers);
+  add_class<UpSamplingArguments<UpSampling2D>>(r.layers);
+  add_class<UpSamplingArguments<UpSampling3D>>(r.layers);
+}
+
 Flatten::Flatten(const LayerOptions& options) : LayerOf(options) {
+  set_origin(origin_of(FlattenArguments{options}));
   set_input_spec({.min_ndim = 1});
   set_built();
 }
@@ -29,6 +115,7 @@ Tensor Flatten::call(const Tensor& x, const CallArgs&) {
 
 Reshape::Reshape(const Shape& target_shape, const LayerOptions& options)
     : LayerOf(options), target_(target_shape) {
+  set_origin(origin_of(ReshapeArguments{target_shape, options}));
   set_built();
 }
 
@@ -52,6 +139,7 @@ Tensor Reshape::call(const Tensor& x, const CallArgs&) {
 
 Permute::Permute(const std::vector<int64_t>& dims, const LayerOptions& options)
     : LayerOf(options), dims_(dims) {
+  set_origin(origin_of(PermuteArguments{dims, options}));
   std::vector<int64_t> sorted = dims;
   std::sort(sorted.begin(), sorted.end());
   for (size_t i = 0; i < sorted.size(); ++i)
@@ -69,6 +157,7 @@ Tensor Permute::call(const Tensor& x, const CallArgs&) {
 }
 
 RepeatVector::RepeatVector(int64_t n, const LayerOptions& options) : LayerOf(options), n_(n) {
+  set_origin(origin_of(RepeatVectorArguments{n, options}));
   set_input_spec({.ndim = 2});
   set_built();
 }
@@ -165,6 +254,7 @@ Tensor UpSamplingLayer::call(const Tensor& x, const CallArgs&) {
 #define RW_KERAS_EDGE_LAYER(Name, axes)                                                                      \
   Name::Name(const SpatialPairs& amounts, const SpatialOptions& options) : LayerOf(layer_options(options)) { \
     set(#Name, amounts, axes, options.data_format);                                                          \
+    set_origin(origin_of(EdgeArguments<Name>{amounts_, options}));                                           \
   }
 RW_KERAS_EDGE_LAYER(ZeroPadding1D, 1)
 RW_KERAS_EDGE_LAYER(ZeroPadding2D, 2)
@@ -177,6 +267,7 @@ RW_KERAS_EDGE_LAYER(Cropping3D, 3)
 #define RW_KERAS_UP_SAMPLING(Name, axes)                                                                \
   Name::Name(const PerAxis& size, const UpSamplingOptions& options) : LayerOf(layer_options(options)) { \
     set(#Name, size.for_axes(#Name, "size", axes), axes, options.data_format, options.interpolation);   \
+    set_origin(origin_of(UpSamplingArguments<Name>{size_, options}));                                   \
   }
 RW_KERAS_UP_SAMPLING(UpSampling1D, 1)
 RW_KERAS_UP_SAMPLING(UpSampling2D, 2)

@@ -52,6 +52,7 @@ class SpatialPairs {
   SpatialPairs(std::vector<std::pair<int64_t, int64_t>> pairs) : list_(std::move(pairs)) {}  // NOLINT
   // One pair an axis; throws InvalidArgumentError for another number of axes.
   std::vector<std::pair<int64_t, int64_t>> for_axes(const char* layer, size_t axes) const;
+  const std::vector<std::pair<int64_t, int64_t>>& list() const { return list_; }
 
  private:
   std::vector<std::pair<int64_t, int64_t>> list_;

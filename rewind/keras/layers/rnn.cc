@@ -3,6 +3,7 @@
 #include "rewind/base/error.h"
 #include "rewind/function/while_loop.h"
 #include "rewind/keras/layer_state.h"
+#include "rewind/keras/registry.h"
 #include "rewind/tensor/ops/binary.h"
 #include "rewind/tensor/ops/creation.h"
 #include "rewind/tensor/ops/matmul.h"
@@ -223,6 +224,48 @@ template void RnnLayer::set(const char*, const char*, int64_t, int64_t, size_t, 
 }  // namespace detail
 
 namespace {
+
+template <class L, class O>
+struct RnnArguments {
+  using Made = L;
+  int64_t units = 0;
+  O options = {};
+  L make() const { return L(units, options); }
+};
+template <class L, class O>
+void fields(ConfigFields& f, RnnArguments<L, O>& a) {
+  O& o = a.options;
+  f("return_sequences", o.return_sequences);
+  f("return_state", o.return_state);
+  f("go_backwards", o.go_backwards);
+  f("stateful", o.stateful);
+  f("unroll", o.unroll);
+  f("zero_output_for_mask", o.zero_output_for_mask);
+  f("units", a.units);
+  f("activation", o.activation);
+  if constexpr (requires { o.recurrent_activation; }) f("recurrent_activation", o.recurrent_activation);
+  f("use_bias", o.use_bias);
+  f("kernel_initializer", o.kernel_initializer);
+  f("recurrent_initializer", o.recurrent_initializer);
+  f("bias_initializer", o.bias_initializer);
+  if constexpr (requires { o.unit_forget_bias; }) f("unit_forget_bias", o.unit_forget_bias);
+  f("kernel_regularizer", o.kernel_regularizer);
+  f("recurrent_regularizer", o.recurrent_regularizer);
+  f("bias_regularizer", o.bias_regularizer);
+  f("activity_regularizer", o.activity_regularizer);
+  f("kernel_constraint", o.kernel_constraint);
+  f("recurrent_constraint", o.recurrent_constraint);
+  f("bias_constraint", o.bias_constraint);
+  f("dropout", o.dropout);
+  f("recurrent_dropout", o.recurrent_dropout);
+  if constexpr (requires { o.reset_after; }) f("reset_after", o.reset_after);
+  // Keras' SimpleRNN does not write its seed.
+  if constexpr (std::is_same_v<O, SimpleRNNOptions>) f.unless("seed", o.seed, std::optional<int64_t>());
+  else f("seed", o.seed);
+  f.ignore("implementation");
+  f.ignore("time_major");
+}
+
 template <class L, class O>
 LayerRef made_again(int64_t units, O options, const std::string& name, bool turned) {
   options.name = name;
@@ -232,9 +275,16 @@ LayerRef made_again(int64_t units, O options, const std::string& name, bool turn
 }
 }  // namespace
 
+void add_rnn_classes(ClassRegistry& r) {
+  add_class<RnnArguments<SimpleRNN, SimpleRNNOptions>>(r.layers);
+  add_class<RnnArguments<LSTM, LSTMOptions>>(r.layers);
+  add_class<RnnArguments<GRU, GRUOptions>>(r.layers);
+}
+
 SimpleRNN::SimpleRNN(int64_t units, const SimpleRNNOptions& options)
     : LayerOf(layer_options(options)), options_(options) {
   set("SimpleRNN", "simple_rnn_cell", units, 1, 1, options);
+  set_origin(origin_of(RnnArguments<SimpleRNN, SimpleRNNOptions>{units, options}));
 }
 LayerRef SimpleRNN::fresh(const std::string& name, bool turned) const {
   return made_again<SimpleRNN>(units_, options_, name, turned);
@@ -246,6 +296,7 @@ std::vector<Tensor> SimpleRNN::step(const Tensor& z, const std::vector<Tensor>& 
 
 LSTM::LSTM(int64_t units, const LSTMOptions& options) : LayerOf(layer_options(options)), options_(options) {
   set("LSTM", "lstm_cell", units, 4, 2, options);
+  set_origin(origin_of(RnnArguments<LSTM, LSTMOptions>{units, options}));
 }
 LayerRef LSTM::fresh(const std::string& name, bool turned) const {
   return made_again<LSTM>(units_, options_, name, turned);
@@ -271,6 +322,7 @@ std::vector<Tensor> LSTM::step(const Tensor& z, const std::vector<Tensor>& state
 
 GRU::GRU(int64_t units, const GRUOptions& options) : LayerOf(layer_options(options)), options_(options) {
   set("GRU", "gru_cell", units, 3, 1, options);
+  set_origin(origin_of(RnnArguments<GRU, GRUOptions>{units, options}));
 }
 LayerRef GRU::fresh(const std::string& name, bool turned) const {
   return made_again<GRU>(units_, options_, name, turned);

@@ -3,17 +3,65 @@
 #include "rewind/base/dynamic_type.h"
 #include "rewind/base/error.h"
 #include "rewind/keras/layer_state.h"
+#include "rewind/keras/registry.h"
 #include "rewind/tensor/ops/binary.h"
 #include "rewind/tensor/ops/shape.h"
 #include "rewind/tensor/sizes.h"
 
 namespace rw::keras {
+namespace {
+
+struct BidirectionalArguments {
+  using Made = Bidirectional;
+  LayerRef layer;
+  BidirectionalOptions options = {};
+  Bidirectional make() const {
+    const auto* rnn = layer.defined() ? dynamic_cast_to<const detail::RnnLayer*>(&*layer) : nullptr;
+    if (!rnn) fail_invalid("from_config", "Bidirectional: the layer inside must be SimpleRNN, LSTM or GRU");
+    return Bidirectional(*rnn, options);
+  }
+};
+void fields(ConfigFields& f, BidirectionalArguments& a) {
+  std::string& mode = a.options.merge_mode;
+  if (f.object() && mode == "none") f.set("merge_mode", nullptr);
+  else if (const Config* c = f.find("merge_mode"); c && c->is_null()) {
+    f.ignore("merge_mode");
+    mode = "none";
+  } else f("merge_mode", mode);
+  f("layer", a.layer);
+  f("backward_layer", a.options.backward_layer);
+}
+
+struct TimeDistributedArguments {
+  using Made = TimeDistributed;
+  LayerRef layer;
+  LayerOptions options = {};
+  TimeDistributed make() const {
+    if (!layer.defined()) fail_invalid("from_config", "TimeDistributed: there is no layer inside");
+    return TimeDistributed(layer, options);
+  }
+};
+void fields(ConfigFields& f, TimeDistributedArguments& a) { f("layer", a.layer); }
+
+}  // namespace
+
+void add_wrapper_classes(ClassRegistry& r) {
+  add_class<BidirectionalArguments>(r.layers);
+  add_class<TimeDistributedArguments>(r.layers);
+}
+
+// Without the prefix that the forward layer of another one has.
+static std::string plain_name(const Layer& layer) {
+  constexpr std::string_view kPrefix = "forward_";
+  const std::string& name = layer.name();
+  return name.starts_with(kPrefix) ? name.substr(kPrefix.size()) : name;
+}
 
 Bidirectional::Bidirectional(const detail::RnnLayer& layer, const BidirectionalOptions& options)
     : LayerOf(layer_options(options)),
-      forward_(layer.fresh("forward_" + layer.name(), false)),
+      forward_(layer.fresh("forward_" + plain_name(layer), false)),
       backward_(options.backward_layer.defined() ? options.backward_layer
-                                                 : layer.fresh("backward_" + layer.name(), true)),
+                                                 : layer.fresh("backward_" + plain_name(layer), true)),
       merge_mode_(options.merge_mode),
       sequences_(layer.return_sequences()),
       state_(layer.return_state()) {
@@ -30,6 +78,9 @@ Bidirectional::Bidirectional(const detail::RnnLayer& layer, const BidirectionalO
   // Names made of an automatic one have its number.
   forward_.state()->auto_named = layer.layer_state()->auto_named;
   if (!options.backward_layer.defined()) backward_.state()->auto_named = layer.layer_state()->auto_named;
+  BidirectionalOptions both = options;
+  both.backward_layer = backward_;
+  set_origin(origin_of(BidirectionalArguments{forward_, both}));
   layer_state()->add_child(forward_.state());
   layer_state()->add_child(backward_.state());
   layer_state()->own_children = true;
@@ -65,6 +116,7 @@ std::vector<Tensor> Bidirectional::call_many(const std::vector<Tensor>& inputs, 
 
 TimeDistributed::TimeDistributed(const LayerRef& layer, const LayerOptions& options)
     : LayerOf(options), layer_(layer) {
+  set_origin(origin_of(TimeDistributedArguments{layer, options}));
   layer_state()->add_child(layer.state());
   layer_state()->own_children = true;
 }

@@ -1,0 +1,312 @@
+// Functional and sequential models from configs: see model_config.cc.
+#include <algorithm>
+#include <map>
+
+#include "rewind/base/dynamic_type.h"
+#include "rewind/base/error.h"
+#include "rewind/keras/functional_graph.h"
+#include "rewind/keras/layers/input_layer.h"
+#include "rewind/keras/model_config.h"
+#include "rewind/keras/operation.h"
+#include "rewind/keras/registry.h"
+#include "rewind/keras/sequential.h"
+#include "rewind/tensor/ops/unary.h"
+
+namespace rw::keras {
+namespace {
+
+// The arguments of one call, as far as they are known.
+struct CallParts {
+  std::vector<KerasTensor> inputs;
+  std::vector<Config> constants;  // of an operation: null where an input stands
+  CallArgs args;
+  bool complete = true;  // false: an input is not made yet
+};
+
+class GraphReader {
+ public:
+  explicit GraphReader(const Config& config) : config_(config) {
+    const Config* layers = config.find("layers");
+    if (!layers || !layers->list()) fail_config("the layers of a functional model as a list", config);
+    for (const Config& c : *layers->list()) add_layer(c);
+    make_calls();
+  }
+
+  Model model(const LayerOptions& options) const {
+    TensorStructure inputs, outputs;
+    const std::vector<KerasTensor> first = ends("input_layers", &inputs);
+    const std::vector<KerasTensor> last = ends("output_layers", &outputs);
+    Model model(first, last, options);
+    model.own_graph()->input_structure = std::move(inputs);
+    model.own_graph()->output_structure = std::move(outputs);
+    return model;
+  }
+
+ private:
+  struct Entry {
+    std::string name;
+    const Config* config;
+    LayerRef layer;  // undefined: an operation, which is made with its arguments
+    std::vector<const Config*> calls;
+    std::vector<std::vector<KerasTensor>> results;  // of the calls made so far
+  };
+
+  void add_layer(const Config& c) {
+    const Config* name = c.find("name");
+    const Config* nodes = c.find("inbound_nodes");
+    const Config* kind = c.find("class_name");
+    if (!name || !name->text() || !nodes || !nodes->list() || !kind || !kind->text())
+      fail_config("a layer with class_name, name and inbound_nodes", c);
+    Entry e{*name->text(), &c, {}, {}, {}};
+    for (const Config& call : *nodes->list()) e.calls.push_back(&call);
+    const Config* module = c.find("module");
+    const bool operation = module && module->text() && module->text()->starts_with("keras.src.ops");
+    if (!operation) from_config(c, &e.layer);
+    if (const auto* input = e.layer.defined() ? dynamic_cast_to<const InputLayer*>(&*e.layer) : nullptr)
+      e.results.push_back({input->output()});
+    if (index_.contains(e.name)) fail_config("layers of different names", c);
+    index_[e.name] = entries_.size();
+    entries_.push_back(std::move(e));
+  }
+
+  // A call may stand in front of those that make its inputs: again and again, as long as some can be made.
+  void make_calls() {
+    bool progress = true, open = true;
+    while (open && progress) {
+      progress = open = false;
+      for (Entry& e : entries_) {
+        const size_t skipped = e.layer.defined() && e.calls.empty() ? e.results.size() : 0;
+        while (e.results.size() - skipped < e.calls.size()) {
+          if (!make_call(e, *e.calls[e.results.size()])) {
+            open = true;
+            break;
+          }
+          progress = true;
+        }
+      }
+    }
+    if (open)
+      fail_invalid("from_config",
+                   "the graph of the functional model has loops or calls whose inputs nobody makes");
+  }
+
+  bool make_call(Entry& e, const Config& call) {
+    CallParts parts;
+    if (call.list()) collect_legacy(call, &parts);
+    else collect_call(e, call, &parts);
+    if (!parts.complete) return false;
+    if (parts.inputs.empty()) fail_config("a call with an input", call);
+    e.results.push_back(e.layer.defined() ? e.layer->all(parts.inputs, parts.args) : operate(e, parts));
+    return true;
+  }
+
+  // [["x", 0, 0, {}], ["y", 0, 0, {}]], as Keras 2 wrote calls.
+  void collect_legacy(const Config& call, CallParts* parts) const {
+    for (const Config& x : *call.list()) {
+      const Config::Array* four = x.list();
+      if (!four || four->size() < 3) fail_config("[layer, call, result] of an input", x);
+      add_history(Config::Array(four->begin(), four->begin() + 3), parts);
+      if (four->size() > 3) add_options((*four)[3], parts);
+    }
+  }
+
+  void collect_call(const Entry& e, const Config& call, CallParts* parts) const {
+    const Config* args = call.find("args");
+    const Config* kwargs = call.find("kwargs");
+    if (!args || !args->list() || !kwargs || !kwargs->members())
+      fail_config("args and kwargs of a call", call);
+    for (const Config& a : *args->list()) {
+      if (!e.layer.defined() && !holds_tensors(a)) parts->constants.push_back(a);
+      else collect(a, parts);
+    }
+    add_options(*kwargs, parts);
+  }
+
+  static bool is_tensor(const Config& c) {
+    const Config* kind = c.find("class_name");
+    return kind && kind->text() && *kind->text() == "__keras_tensor__";
+  }
+  static bool holds_tensors(const Config& c) {
+    if (is_tensor(c)) return true;
+    const Config::Array* list = c.list();
+    return list && std::any_of(list->begin(), list->end(), holds_tensors);
+  }
+
+  // Dictionaries go by the order of their keys.
+  void collect(const Config& c, CallParts* parts) const {
+    if (is_tensor(c)) {
+      const Config* config = c.find("config");
+      const Config* history = config ? config->find("keras_history") : nullptr;
+      if (!history) fail_config("a tensor with its keras_history", c);
+      return add_history(*history, parts);
+    }
+    if (const Config::Array* list = c.list()) {
+      for (const Config& x : *list) collect(x, parts);
+    } else if (c.members() && !c.find("class_name")) {
+      std::map<std::string, const Config*> sorted;
+      for (const auto& [key, value] : *c.members()) sorted[key] = &value;
+      for (const auto& [key, value] : sorted) collect(*value, parts);
+    } else if (!c.is_null()) {
+      fail_config("a tensor of the graph as an argument", c);
+    }
+  }
+
+  void add_history(const Config& history, CallParts* parts) const {
+    const KerasTensor x = find(history, 0);
+    if (!x.defined()) parts->complete = false;
+    else parts->inputs.push_back(x);
+    parts->constants.emplace_back();
+  }
+
+  // Undefined: the call was not made yet.
+  KerasTensor find(const Config& history, int64_t first) const {
+    const Config::Array* three = history.list();
+    if (!three || three->size() != 3 || !(*three)[0].text()) fail_config("[layer, call, result]", history);
+    int64_t call = 0, result = 0;
+    from_config((*three)[1], &call);
+    from_config((*three)[2], &result);
+    const auto at = index_.find(*(*three)[0].text());
+    if (at == index_.end()) fail_config("the name of a layer of the model", history);
+    const Entry& e = entries_[at->second];
+    if (e.layer.defined() && is_functional(*e.layer)) call -= first;
+    if (call < 0 || result < 0) fail_config("[layer, call, result]", history);
+    if (size_t(call) >= std::max(e.calls.size(), e.results.size()))
+      fail_config("a call of the layer", history);
+    if (size_t(call) >= e.results.size()) return {};
+    if (size_t(result) >= e.results[size_t(call)].size()) fail_config("a result of the call", history);
+    return e.results[size_t(call)][size_t(result)];
+  }
+
+  void add_options(const Config& kwargs, CallParts* parts) const {
+    if (!kwargs.members()) fail_config("named arguments as an object", kwargs);
+    for (const char* name : {"query", "value", "key", "initial_state"})
+      if (const Config* c = kwargs.find(name)) collect(*c, parts);
+    for (const auto& [name, value] : *kwargs.members()) {
+      if (value.is_null() || name == "query" || name == "value" || name == "key" || name == "initial_state")
+        continue;
+      if (name == "training") {
+        // false is what a call in a fit or outside of it says anyway.
+        bool on = false;
+        from_config(value, &on);
+        if (on) parts->args.training = true;
+      } else if (name == "use_causal_mask") {
+        from_config(value, &parts->args.use_causal_mask);
+      } else if (name == "return_attention_scores") {
+        from_config(value, &parts->args.return_attention_scores);
+      } else if (!(value.boolean() && !*value.boolean())) {
+        fail_unimplemented("from_config", "the argument \"" + name +
+                                              "\" of a call in a functional model is not supported: got " +
+                                              to_text(value));
+      }
+    }
+  }
+
+  // Numbers take the type of the inputs.
+  static std::vector<KerasTensor> operate(const Entry& e, const CallParts& parts) {
+    const Config* options = e.config->find("config");
+    const Config* kind = e.config->find("class_name");
+    if (!options || !options->members()) fail_config("the options of an operation", *e.config);
+    std::vector<Tensor> arguments;
+    for (const Config& c : parts.constants) {
+      Tensor fixed;
+      from_config(c, &fixed);
+      if (fixed.defined() && !c.members()) fixed = cast(fixed, parts.inputs[0].dtype());
+      arguments.push_back(fixed);
+    }
+    Config own = *options;
+    own.erase("name");
+    return Operation(*kind->text(), arguments, own, e.name).all(parts.inputs);
+  }
+
+  static bool is_leaf(const Config& c) { return c.list() && c.list()->size() == 3 && (*c.list())[0].text(); }
+
+  std::vector<KerasTensor> ends(const char* which, TensorStructure* structure) const {
+    const Config* c = config_.find(which);
+    if (!c) fail_config(std::string(which) + " of a functional model", config_);
+    std::vector<KerasTensor> out;
+    auto add = [&](const Config& leaf) {
+      if (!is_leaf(leaf))
+        fail_unimplemented("from_config",
+                           std::string(which) + " of a functional model is nested: got " + to_text(*c));
+      out.push_back(find(leaf, 1));
+      if (!out.back().defined()) fail_config("a tensor of the model", leaf);
+    };
+    if (is_leaf(*c)) {
+      add(*c);
+    } else if (c->members()) {
+      std::map<std::string, const Config*> sorted;
+      for (const auto& [key, value] : *c->members()) sorted[key] = &value;
+      for (const auto& [key, value] : sorted) {
+        structure->names.push_back(key);
+        add(*value);
+      }
+    } else if (c->list()) {
+      structure->list = true;
+      for (const Config& leaf : *c->list()) add(leaf);
+    } else {
+      fail_config("tensors of the model", *c);
+    }
+    return out;
+  }
+
+  const Config& config_;
+  std::vector<Entry> entries_;
+  std::map<std::string, size_t> index_;
+};
+
+LayerOptions model_options(const Config& config, const std::string& kind) {
+  LayerOptions options;
+  ConfigFields f = ConfigFields::reading(config, kind);
+  if (const Config* name = config.find("name"); name && !name->is_null()) f("name", options.name);
+  if (const Config* on = config.find("trainable"); on && !on->is_null()) f("trainable", options.trainable);
+  f("dtype", options.dtype);
+  return options;
+}
+
+LayerRef read_functional(const Config& config) {
+  return GraphReader(config).model(model_options(config, "Functional"));
+}
+
+// Files of Keras 2 have the shape of the input in the options of the first layer.
+LayerRef first_input(const Config& layer) {
+  const Config* options = layer.find("config");
+  const Config* shape = options ? options->find("batch_input_shape") : nullptr;
+  const Config* kind = layer.find("class_name");
+  if (!shape || !shape->list() || (kind && kind->text() && *kind->text() == "InputLayer")) return {};
+  InputLayerOptions o;
+  Shape batch;
+  from_config(*shape, &batch);
+  if (const Config* dtype = options->find("dtype"); dtype && dtype->text()) from_config(*dtype, &o.dtype);
+  return InputLayer(batch, o);
+}
+
+LayerRef read_sequential(const Config& config) {
+  const Config* layers = config.find("layers");
+  if (!layers || !layers->list()) fail_config("the layers of a sequential model as a list", config);
+  std::vector<LayerRef> list;
+  for (const Config& c : *layers->list()) {
+    if (list.empty())
+      if (const LayerRef input = first_input(c); input.defined()) list.push_back(input);
+    LayerRef layer;
+    from_config(c, &layer);
+    list.push_back(layer);
+  }
+  Sequential model(list, model_options(config, "Sequential"));
+  const Config* shape = config.find("build_input_shape");
+  if (shape && shape->list() && !model.built() && !list.empty()) {
+    Shape input;
+    from_config(*shape, &input);
+    model.build_for(input);
+  }
+  return model;
+}
+
+}  // namespace
+
+void add_model_classes(ClassRegistry& r) {
+  r.layers.add("Functional", read_functional);
+  r.layers.add("Model", read_functional);
+  r.layers.add("Sequential", read_sequential);
+}
+
+}  // namespace rw::keras
