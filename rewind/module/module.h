@@ -25,6 +25,7 @@
 #include <vector>
 
 #include "rewind/base/number_text.h"
+#include "rewind/module/trackable.h"
 #include "rewind/tensor/name_scope.h"
 #include "rewind/tensor/variable.h"
 
@@ -44,6 +45,11 @@ struct TrackedChild {
 
 class ChildCollector {
  public:
+  // What is collected: leaves with their paths, or children in the order of RW_TRACK, lists as nodes of their
+  // own, also of kinds that hold no variables.
+  enum class Want { kLeaves, kObjects };
+  explicit ChildCollector(Want want = Want::kLeaves) : want_(want) {}
+
   // `names` is the list of members as written in RW_TRACK.
   template <class... M>
   void members(std::string_view names, M&... m) {
@@ -54,6 +60,7 @@ class ChildCollector {
   void no_members() { unlisted_ = true; }
   bool unlisted() const { return unlisted_; }
   std::vector<TrackedChild> take() { return std::move(children_); }
+  std::vector<TrackableChild> take_objects() { return std::move(objects_); }
 
  private:
   static std::string next_name(std::string_view* names);
@@ -62,12 +69,15 @@ class ChildCollector {
   void add(const std::string& path, M& m) {
     using T = std::remove_const_t<M>;
     if constexpr (std::is_same_v<T, Variable>) {
-      if (m.defined()) children_.push_back({path, m, nullptr});
+      if (m.defined()) leaf(path, m);
     } else if constexpr (std::is_base_of_v<Module, T>) {
       if constexpr (requires { requires std::is_same_v<decltype(&T::visit_members), Visit>; })
         check_unlisted(m, &m, sizeof(T));
-      children_.push_back({path, {}, const_cast<T*>(&m)});
+      leaf(path, static_cast<Module*>(const_cast<T*>(&m)));
+    } else if constexpr (requires { TrackablePtr(trackable_of(m)); }) {
+      if (want_ == Want::kObjects) leaf(path, trackable_of(m));
     } else if constexpr (requires { typename T::mapped_type; }) {
+      const Inside inside(this, Trackable::Kind::kDict, &m, path);
       for (auto& [key, value] : m) add(path + "/" + key_text(key), value);
     } else if constexpr (requires { m.has_value(); }) {
       if (m.has_value()) add(path, *m);
@@ -82,6 +92,7 @@ class ChildCollector {
                            m.begin();
                            m.size();
                          } && !std::is_same_v<T, std::string> && !std::is_same_v<T, Tensor>) {
+      const Inside inside(this, Trackable::Kind::kList, &m, path);
       size_t i = 0;
       for (auto& e : m) add(path + "/" + std::to_string(i++), e);
     }
@@ -97,7 +108,30 @@ class ChildCollector {
   // Throws if an object of such a class holds a variable.
   static void check_unlisted(Module& module, const void* object, size_t size);
 
+  void leaf(const std::string& path, const Variable& variable);
+  void leaf(const std::string& path, Module* module);
+  void leaf(const std::string& path, TrackablePtr object);
+  // While it lives, what is added are elements of a container.
+  class Inside {
+   public:
+    Inside(ChildCollector* collector, Trackable::Kind kind, const void* address, const std::string& path);
+    ~Inside();
+    Inside(const Inside&) = delete;
+    Inside& operator=(const Inside&) = delete;
+
+   private:
+    ChildCollector* collector_;
+    Trackable::Kind kind_;
+    const void* address_;
+    std::string path_;
+    size_t outer_names_;
+    std::vector<TrackableChild> outer_;
+  };
+
+  Want want_;
   std::vector<TrackedChild> children_;
+  std::vector<TrackableChild> objects_;  // of the innermost container
+  size_t names_at_ = 0;                  // where in a path the name within the container begins
   bool unlisted_ = false;
 };
 
@@ -118,6 +152,8 @@ class Module {
 
   // The layer that this is, or nullptr.
   virtual const keras::Layer* as_layer() const { return nullptr; }
+  // The object as checkpoints see it, with its members in the order of RW_TRACK.
+  virtual TrackablePtr trackable() const;
 
   virtual void visit_members(ChildCollector& collector) { collector.no_members(); }
   // What an object has beside its members; lists of members leave it alone.
