@@ -41,6 +41,12 @@ inline constexpr bool is_number = std::is_arithmetic_v<T> || std::is_enum_v<T>;
 template <class T>
 inline constexpr bool is_string = std::is_same_v<T, std::string>;
 
+// A signed number in zigzag coding (protobuf's sint64).
+struct SInt64 {
+  int64_t value = 0;
+  bool operator==(const SInt64&) const = default;
+};
+
 // Whether protobuf leaves the value out. Minus zero is no default.
 template <class T>
 bool is_default(const T& value) {

@@ -66,6 +66,7 @@ class TextWriter {
   template <class T>
   void present(const char* name, const T& v, bool is_text) {
     if constexpr (is_box<T>) present(name, *v, is_text);
+    else if constexpr (std::is_same_v<T, SInt64>) present(name, v.value, is_text);
     else if constexpr (is_string<T>) line(name, string_text(v, is_text));
     else if constexpr (std::is_same_v<T, bool>) line(name, v ? "true" : "false");
     else if constexpr (std::is_floating_point_v<T>) line(name, float_text(v));
@@ -202,6 +203,8 @@ class TextReader {
   void take_value(T& value, bool colon) {
     if constexpr (is_box<T>) {
       take_value(*value, colon);
+    } else if constexpr (std::is_same_v<T, SInt64>) {
+      take_value(value.value, colon);
     } else if constexpr (is_string<T> || is_number<T>) {
       if (!colon) in_.expect(':');
       if constexpr (is_string<T>) value = in_.string();

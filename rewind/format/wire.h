@@ -64,6 +64,7 @@ class WireWriter {
     else if constexpr (std::is_same_v<T, float>) out_.add_float(number, v);
     else if constexpr (std::is_same_v<T, double>) out_.add_double(number, v);
     else if constexpr (std::is_same_v<T, Fixed32>) out_.add_fixed32(number, v.value);
+    else if constexpr (std::is_same_v<T, SInt64>) out_.add_sint64(number, v.value);
     else if constexpr (std::is_enum_v<T>) out_.add_int64(number, int64_t(v));
     else if constexpr (std::is_unsigned_v<T>) out_.add_uint64(number, v);
     else if constexpr (std::is_integral_v<T>) out_.add_int64(number, v);
@@ -227,6 +228,9 @@ class [[gnu::visibility("hidden")]] WireReader {  // protozero stays inside the 
     } else if constexpr (std::is_same_v<T, Fixed32>) {
       expect(in, protozero::pbf_wire_type::fixed32);
       member.value = in.get_fixed32();
+    } else if constexpr (std::is_same_v<T, SInt64>) {
+      expect(in, protozero::pbf_wire_type::varint);
+      member.value = in.get_sint64();
     } else {
       expect(in, protozero::pbf_wire_type::length_delimited);
       read_message(in.get_message(), member);
