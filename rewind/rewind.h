@@ -25,6 +25,7 @@
 #include "rewind/module/module.h"
 #include "rewind/module/saved_variables.h"
 #include "rewind/report/memory_page.h"
+#include "rewind/saved/loaded_model.h"
 #include "rewind/tensor/apply.h"
 #include "rewind/tensor/check_numerics.h"
 #include "rewind/tensor/config.h"

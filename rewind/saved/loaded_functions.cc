@@ -1,0 +1,168 @@
+// Functions of a SavedModel: traces, the graphs behind them with what they capture, signatures.
+#include <algorithm>
+
+#include "rewind/base/error.h"
+#include "rewind/graph/attr_proto.h"
+#include "rewind/graph/graph.h"
+#include "rewind/graph/tensor_proto.h"
+#include "rewind/runtime/constant.h"
+#include "rewind/saved/loaded_state.h"
+#include "rewind/tensor/tensor_impl.h"
+#include "rewind/tensor/trace.h"
+
+namespace rw::saved_model {
+namespace {
+
+std::string listed(const std::set<std::string>& names) {
+  std::string text;
+  for (const std::string& n : names) text += (text.empty() ? "" : ", ") + n;
+  return text;
+}
+
+void add_specs(const Value& value, std::map<std::string, TensorSpec>* out) {
+  if (const Dict* dict = value.get_if<Dict>())
+    for (const auto& [name, v] : *dict)
+      if (const auto* spec = v.get_if<TensorSpec>()) out->emplace(name, *spec);
+}
+
+}  // namespace
+
+const LoadedState::SavedTrace& LoadedState::trace(const std::string& name) const {
+  const std::lock_guard lock(mutex_);
+  const auto [it, is_new] = traces_.try_emplace(name);
+  if (!is_new) return it->second;
+  const auto saved = objects().concrete_functions.find(name);
+  if (saved == objects().concrete_functions.end()) {
+    traces_.erase(it);
+    fail_invalid(kLoad, "there is no concrete function '" + name + "'");
+  }
+  try {
+    if (const auto& in = saved->second.canonicalized_input_signature)
+      it->second.inputs = from_structured_value(*in);
+    if (const auto& out = saved->second.output_signature) it->second.outputs = from_structured_value(*out);
+  } catch (...) {
+    traces_.erase(name);
+    throw;
+  }
+  return it->second;
+}
+
+std::shared_ptr<const LoadedFunction::Core> LoadedState::function(int node, const std::string& name) const {
+  const std::lock_guard lock(mutex_);
+  if (const auto it = functions_.find(node); it != functions_.end()) return it->second;
+  auto core = std::make_shared<LoadedFunction::Core>();
+  core->name = name;
+  const format::FunctionSpec* spec = nullptr;
+  if (const auto* f = std::get_if<format::SavedFunction>(&object(node).kind)) {
+    core->traces = f->concrete_functions;
+    if (f->function_spec) spec = &*f->function_spec;
+  } else {
+    const auto& f_bare = std::get<format::SavedBareConcreteFunction>(object(node).kind);
+    core->traces = {f_bare.concrete_function_name};
+    if (f_bare.function_spec) spec = &*f_bare.function_spec;
+  }
+  if (spec && spec->fullargspec) core->parameters.emplace(*spec);
+  functions_.emplace(node, core);
+  return core;
+}
+
+std::shared_ptr<const ConcreteFunction> LoadedState::concrete(const std::string& name,
+                                                              const std::string& called) const {
+  const std::lock_guard lock(mutex_);
+  if (const auto it = concrete_.find(name); it != concrete_.end()) return it->second;
+  const OpCheck::Problems& problems = check_.of(name);
+  if (!problems.missing.empty())
+    fail_unimplemented(called,
+                       "the function needs ops that this build does not have: " + listed(problems.missing));
+  if (!problems.refused.empty())
+    fail_unimplemented(called,
+                       "the function needs ops that a loaded model may not use: " + listed(problems.refused) +
+                           "; LoadOptions::allowed_ops allows them by name");
+  return concrete_[name] = build(name);
+}
+
+std::shared_ptr<const ConcreteFunction> LoadedState::build(const std::string& name) const {
+  const auto graph = library_.get(name);
+  std::vector<Tensor> captures;
+  std::vector<Variable> variables;
+  if (const auto saved = objects().concrete_functions.find(name); saved != objects().concrete_functions.end())
+    for (const int32_t node : saved->second.bound_inputs) captures.push_back(captured(node, &variables));
+  if (captures.size() > graph->arguments.size())
+    fail_invalid(kLoad, "function " + name + " has " + std::to_string(graph->arguments.size()) +
+                            " arguments: got " + std::to_string(captures.size()) + " captured values");
+  const size_t arguments = graph->arguments.size() - captures.size();
+  for (size_t i = 0; i < captures.size(); ++i) {
+    const GraphValue& v = graph->value(graph->arguments[arguments + i]);
+    if (v.dtype != captures[i].dtype() || !v.shape.compatible_with(captures[i].shape()))
+      fail_invalid(kLoad, "function " + name + ": what it captures as " +
+                              graph->argument_names[arguments + i] + " must be " +
+                              TensorSpec{v.shape, v.dtype}.to_string() + ": got " +
+                              TensorSpec{captures[i].shape(), captures[i].dtype()}.to_string());
+  }
+  return std::make_shared<const ConcreteFunction>(graph, arguments, std::move(captures), std::move(variables),
+                                                  options_.memory_budget);
+}
+
+Tensor LoadedState::captured(int node, std::vector<Variable>* variables) const {
+  if (const Variable& v = variable(node); v.defined()) {
+    const bool known = std::any_of(variables->begin(), variables->end(),
+                                   [&](const Variable& other) { return same_variable(other, v); });
+    if (!known) variables->push_back(v);
+    return v.handle();
+  }
+  if (const Tensor& value = values_[size_t(node)]; value.defined()) return value;
+  if (std::holds_alternative<format::SavedResource>(object(node).kind)) {
+    Tensor& resource = resources_[size_t(node)];
+    if (resource.defined()) return resource;
+    const int create = child(node, "_create_resource"), initialize = child(node, "_initialize");
+    if (create < 0 || !is_function(create))
+      fail_unimplemented(kLoad, "a resource without a function that makes it");
+    const auto made = (*concrete(function(create, "_create_resource")->traces.at(0), "_create_resource"))({});
+    if (made.size() != 1) fail_invalid(kLoad, "_create_resource must give one resource");
+    resource = made[0];
+    if (initialize >= 0 && is_function(initialize))
+      (*concrete(function(initialize, "_initialize")->traces.at(0), "_initialize"))({});
+    return resource;
+  }
+  fail_unimplemented(kLoad,
+                     "a function that captures object " + std::to_string(node) +
+                         ", which is no variable, constant, asset or resource, only runs inside another one");
+}
+
+std::map<std::string, SignatureFunction> LoadedState::signatures() const {
+  std::map<std::string, SignatureFunction> list;
+  const int map = child(0, "signatures");
+  if (map < 0) return list;
+  for (const auto& c : object(map).children) {
+    std::string f;
+    if (const auto* bare = std::get_if<format::SavedBareConcreteFunction>(&object(c.node_id).kind))
+      f = bare->concrete_function_name;
+    if (const auto* poly = std::get_if<format::SavedFunction>(&object(c.node_id).kind);
+        poly && !poly->concrete_functions.empty())
+      f = poly->concrete_functions[0];
+    if (f.empty()) continue;
+    auto core = std::make_shared<SignatureFunction::Core>(signature(c.local_name, f));
+    list.emplace(c.local_name, SignatureFunction(shared_from_this(), std::move(core)));
+  }
+  return list;
+}
+
+SignatureFunction::Core LoadedState::signature(const std::string& name, const std::string& function) const {
+  SignatureFunction::Core core;
+  core.name = name;
+  core.function = function;
+  const SavedTrace& saved = trace(function);
+  if (const List* parts = saved.inputs.get_if<List>(); parts && parts->elements.size() == 2)
+    add_specs(parts->elements[1], &core.inputs);
+  add_specs(saved.outputs, &core.outputs);
+  for (const auto& [n, spec] : core.inputs) core.input_order.push_back(n);
+  for (const auto& [n, spec] : core.outputs) core.output_order.push_back(n);
+  if (const auto def = graph_.signature_def.find(name); def != graph_.signature_def.end())
+    for (const auto& [n, value] : def->second.defaults)
+      if (core.inputs.contains(n))
+        core.defaults.emplace(n,
+                              make_tensor(as_value(from_tensor_proto(value, library_.max_constant_bytes()))));
+  return core;
+}
+
+}  // namespace rw::saved_model

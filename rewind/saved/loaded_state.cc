@@ -1,0 +1,154 @@
+#include "rewind/saved/loaded_state.h"
+
+#include <algorithm>
+#include <deque>
+#include <filesystem>
+#include <set>
+
+#include "rewind/base/error.h"
+#include "rewind/graph/tensor_proto.h"
+#include "rewind/runtime/constant.h"
+#include "rewind/tensor/tensor_impl.h"
+
+namespace rw::saved_model {
+namespace {
+
+using format::SavedObject;
+
+// Every constant may be as large as the file, or this.
+constexpr int64_t kConstantBytes = int64_t{1} << 28;
+
+const format::FunctionDefLibrary& library_of(const format::MetaGraphDef& graph) {
+  static const auto& none = *new format::FunctionDefLibrary;
+  return graph.graph_def && graph.graph_def->library ? *graph.graph_def->library : none;
+}
+
+}  // namespace
+
+LoadedState::LoadedState(std::string dir, format::MetaGraphDef graph, const LoadOptions& options,
+                         size_t file_size)
+    : dir_(std::move(dir)),
+      graph_(std::move(graph)),
+      options_(options),
+      check_(library_of(graph_), options.allowed_ops),
+      library_(library_of(graph_), std::max(int64_t(file_size), kConstantBytes)) {
+  check_objects();
+  variables_ = read_variables(objects(), dir_ + "/variables/variables");
+  make_values();
+  find_missing_ops();
+}
+
+// Numbers of nodes lead to nodes.
+void LoadedState::check_objects() const {
+  const auto& nodes = objects().nodes;
+  const auto check = [&](int64_t node, const std::string& what) {
+    if (node < 0 || node >= int64_t(nodes.size()))
+      fail_invalid(kLoad, dir_ + "/saved_model.pb: " + what + " is object " + std::to_string(node) + " of " +
+                              std::to_string(nodes.size()));
+  };
+  for (const SavedObject& object : nodes) {
+    for (const auto& c : object.children) check(c.node_id, "child " + c.local_name);
+    for (const auto& s : object.slot_variables) {
+      check(s.original_variable_node_id, "the variable of slot " + s.slot_name);
+      check(s.slot_variable_node_id, "slot " + s.slot_name);
+    }
+  }
+  for (const auto& [name, f] : objects().concrete_functions)
+    for (const int32_t node : f.bound_inputs) check(node, "a value that function " + name + " captured");
+}
+
+void LoadedState::make_values() {
+  const auto& nodes = objects().nodes;
+  values_.resize(nodes.size());
+  resources_.resize(nodes.size());
+  std::map<std::string_view, const format::NodeDef*> constants;
+  if (graph_.graph_def)
+    for (const format::NodeDef& node : graph_.graph_def->node)
+      if (node.op == "Const") constants.emplace(node.name, &node);
+  for (size_t at = 0; at < nodes.size(); ++at) {
+    if (const auto* asset = std::get_if<format::SavedAsset>(&nodes[at].kind))
+      values_[at] = asset_path(*asset);
+    const auto* constant = std::get_if<format::SavedConstant>(&nodes[at].kind);
+    if (!constant) continue;
+    const auto it = constants.find(constant->operation);
+    const format::Box<format::TensorProto>* value = nullptr;
+    if (it != constants.end())
+      if (const auto attr = it->second->attr.find("value"); attr != it->second->attr.end())
+        value = std::get_if<format::Box<format::TensorProto>>(&attr->second.value);
+    if (!value)
+      fail_invalid(kLoad, "the graph has no constant '" + constant->operation + "', which functions capture");
+    values_[at] = make_tensor(as_value(from_tensor_proto(**value, library_.max_constant_bytes())));
+  }
+}
+
+// Assets lie in the folder of their own, and nowhere else.
+Tensor LoadedState::asset_path(const format::SavedAsset& asset) const {
+  const auto& files = graph_.asset_file_def;
+  if (asset.asset_file_def_index < 0 || size_t(asset.asset_file_def_index) >= files.size())
+    fail_invalid(
+        kLoad, "asset " + std::to_string(asset.asset_file_def_index) + " of " + std::to_string(files.size()));
+  const std::filesystem::path name = files[size_t(asset.asset_file_def_index)].filename;
+  bool leaves = name.empty() || name.is_absolute();
+  for (const auto& part : name) leaves = leaves || part == "..";
+  if (leaves || name.native().find('\0') != std::string::npos)
+    fail_invalid(kLoad, "an asset must be a file below " + dir_ + "/assets: got '" + name.string() + "'");
+  return Tensor((std::filesystem::path(dir_) / "assets" / name).string());
+}
+
+bool LoadedState::is_function(int node) const {
+  const auto& kind = object(node).kind;
+  return std::holds_alternative<format::SavedFunction>(kind) ||
+         std::holds_alternative<format::SavedBareConcreteFunction>(kind);
+}
+
+int LoadedState::child(int node, const std::string& name) const {
+  for (const auto& c : object(node).children)
+    if (c.local_name == name) return c.node_id;
+  return -1;
+}
+
+int LoadedState::at_path(int node, std::string_view path) const {
+  if (path.empty()) return node;
+  if (const int found = child(node, std::string(path)); found >= 0) return found;
+  for (size_t dot = path.find_first_of("./"); dot != std::string_view::npos;
+       dot = path.find_first_of("./", dot + 1)) {
+    const int first = child(node, std::string(path.substr(0, dot)));
+    const int found = first >= 0 ? at_path(first, path.substr(dot + 1)) : -1;
+    if (found >= 0) return found;
+  }
+  return -1;
+}
+
+std::vector<std::pair<std::string, int>> LoadedState::below(int node) const {
+  std::vector<std::pair<std::string, int>> list{{"", node}};
+  std::set<int> seen{node};
+  for (size_t i = 0; i < list.size(); ++i)
+    for (const auto& c : object(list[i].second).children)
+      if (!is_function(c.node_id) && seen.insert(c.node_id).second)
+        list.emplace_back(list[i].first.empty() ? c.local_name : list[i].first + "/" + c.local_name,
+                          c.node_id);
+  return list;
+}
+
+// Functions by the paths that users reach them by.
+void LoadedState::find_missing_ops() {
+  std::map<std::pair<std::string, bool>, std::set<std::string>> found;
+  const auto add = [&](const std::string& function, const std::string& user_name) {
+    const OpCheck::Problems& p = check_.of(function);
+    for (const std::string& op : p.missing) found[{op, false}].insert(user_name);
+    for (const std::string& op : p.refused) found[{op, true}].insert(user_name);
+  };
+  for (const auto& [path, node] : below(0)) {
+    for (const auto& c : object(node).children) {
+      const std::string name = path.empty() ? c.local_name : path + "/" + c.local_name;
+      if (const auto* f = std::get_if<format::SavedFunction>(&object(c.node_id).kind))
+        for (const std::string& trace : f->concrete_functions) add(trace, name);
+      if (const auto* f = std::get_if<format::SavedBareConcreteFunction>(&object(c.node_id).kind))
+        add(f->concrete_function_name, path == "signatures" ? "signature " + c.local_name : name);
+    }
+  }
+  for (const auto& [op, functions] : found)
+    missing_.push_back({op.first, op.second, {functions.begin(), functions.end()}});
+}
+
+}  // namespace rw::saved_model

@@ -1,0 +1,100 @@
+// What all objects of one loaded SavedModel share: its object graph, variables, constants, and functions,
+// which become graphs when they are first used.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "rewind/format/saved_model.h"
+#include "rewind/graph/graph_def.h"
+#include "rewind/saved/call_binding.h"
+#include "rewind/saved/loaded_model.h"
+#include "rewind/saved/op_check.h"
+
+namespace rw::saved_model {
+
+// The function that the user called, for messages.
+inline constexpr const char* kLoad = "saved_model::load";
+
+struct SignatureFunction::Core {
+  std::string name;      // of the signature
+  std::string function;  // in the library
+  std::map<std::string, TensorSpec> inputs, outputs;
+  std::vector<std::string> input_order, output_order;  // names by position in the function
+  std::map<std::string, Tensor> defaults;
+};
+
+struct LoadedFunction::Core {
+  std::string name;
+  std::optional<Parameters> parameters;  // none: positional arguments go on as they are
+  std::vector<std::string> traces;
+};
+
+class LoadedState : public std::enable_shared_from_this<LoadedState> {
+ public:
+  // A trace of a function: its arguments, ((positional...), {by name}), and its results.
+  struct SavedTrace {
+    Value inputs, outputs;
+  };
+
+  LoadedState(std::string dir, format::MetaGraphDef graph, const LoadOptions& options, size_t file_size);
+
+  const std::string& dir() const { return dir_; }
+  const format::MetaGraphDef& graph() const { return graph_; }
+  const std::vector<MissingOp>& missing_ops() const { return missing_; }
+  std::map<std::string, SignatureFunction> signatures() const;
+
+  // ---- the object graph
+  const format::SavedObject& object(int node) const { return objects().nodes[size_t(node)]; }
+  const Variable& variable(int node) const { return variables_[size_t(node)]; }  // undefined: another kind
+  bool is_function(int node) const;
+  int child(int node, const std::string& name) const;  // -1: there is none
+  // Names are separated by dots, and may hold dots themselves. -1: there is none.
+  int at_path(int node, std::string_view path) const;
+  // Objects below, breadth first, functions and what belongs to them left out; with their paths ("layer/w").
+  std::vector<std::pair<std::string, int>> below(int node) const;
+
+  // ---- functions
+  const SavedTrace& trace(const std::string& name) const;
+  std::shared_ptr<const LoadedFunction::Core> function(int node, const std::string& name) const;
+  // Throws UnimplementedError, with the names of ops, when the function cannot run here. `called` is what the
+  // user knows it by.
+  std::shared_ptr<const ConcreteFunction> concrete(const std::string& name, const std::string& called) const;
+
+ private:
+  const format::SavedObjectGraph& objects() const { return *graph_.object_graph_def; }
+  void check_objects() const;
+  void make_values();
+  Tensor constant(const std::string& operation) const;
+  Tensor asset_path(const format::SavedAsset& asset) const;
+  SignatureFunction::Core signature(const std::string& name, const std::string& function) const;
+  void find_missing_ops();
+  std::shared_ptr<const ConcreteFunction> build(const std::string& name) const;
+  Tensor captured(int node, std::vector<Variable>* variables) const;
+
+  std::string dir_;
+  format::MetaGraphDef graph_;
+  LoadOptions options_;
+  std::vector<Variable> variables_;  // by node, as the following
+  std::vector<Tensor> values_;       // of constants and assets
+  std::vector<MissingOp> missing_;
+
+  mutable std::recursive_mutex mutex_;  // guards the following
+  mutable std::vector<Tensor> resources_;
+  mutable OpCheck check_;
+  mutable FunctionLibraryReader library_;
+  mutable std::unordered_map<std::string, SavedTrace> traces_;
+  mutable std::unordered_map<std::string, std::shared_ptr<const ConcreteFunction>> concrete_;
+  mutable std::unordered_map<int, std::shared_ptr<const LoadedFunction::Core>> functions_;
+};
+
+// The values of the variables among the objects, from the bundle at `prefix`, by node. Throws when a variable
+// has none.
+std::vector<Variable> read_variables(const format::SavedObjectGraph& objects, const std::string& prefix);
+
+}  // namespace rw::saved_model

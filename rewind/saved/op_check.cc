@@ -1,0 +1,115 @@
+#include "rewind/saved/op_check.h"
+
+#include <string_view>
+
+#include "rewind/op/compiler_rows.h"
+#include "rewind/op/table.h"
+
+namespace rw::saved_model {
+namespace {
+
+// TensorFlow's ops that read or write files, reach other machines or processes, or run the host's code. Rows
+// of these names may be in the table because a program put them there.
+constexpr std::string_view kReachOut[] = {
+    // files
+    "ReadFile", "WriteFile", "MatchingFiles", "Save", "SaveV2", "SaveSlices", "Restore", "RestoreV2",
+    "RestoreSlice", "MergeV2Checkpoints", "ImmutableConst", "TextLineReader", "TextLineReaderV2",
+    "FixedLengthRecordReader", "FixedLengthRecordReaderV2", "TFRecordReader", "TFRecordReaderV2",
+    "WholeFileReader", "WholeFileReaderV2", "LMDBReader", "TextLineDataset", "TFRecordDataset",
+    "TFRecordDatasetV2", "FixedLengthRecordDataset", "FixedLengthRecordDatasetV2", "SqlDataset",
+    "ExperimentalSqlDataset", "CSVDataset", "CSVDatasetV2", "ExperimentalCSVDataset", "LMDBDataset",
+    "ExperimentalLMDBDataset", "SaveDataset", "SaveDatasetV2", "LoadDataset", "SnapshotDataset",
+    "SnapshotDatasetV2", "SnapshotDatasetReader", "SnapshotNestedDatasetReader", "CacheDataset",
+    "CacheDatasetV2", "DatasetToTFRecord", "ExperimentalDatasetToTFRecord", "MatchingFilesDataset",
+    "AssertCardinalityDataset", "FileSystemSetConfiguration", "CreateSummaryFileWriter",
+    "CreateSummaryDbWriter", "ImportEvent", "FlushSummaryWriter",
+    // sockets and other processes
+    "RpcServer", "RpcClient", "RpcCall", "RpcCheckStatus", "RpcGetValue", "RpcServerStart",
+    "RpcServerRegister", "Send", "Recv", "_Send", "_Recv", "_HostSend", "_HostRecv", "RemoteCall",
+    "DebugIdentity", "DebugIdentityV2", "DebugIdentityV3", "DebugNumericSummary", "DataServiceDataset",
+    "DataServiceDatasetV2", "DataServiceDatasetV3", "DataServiceDatasetV4", "RegisterDataset",
+    "RegisterDatasetV2", "CollectiveBcastSend", "CollectiveBcastRecv", "CollectiveReduce", "CollectiveGather",
+    // the host's code
+    "PyFunc", "PyFuncStateless", "EagerPyFunc", "GeneratorDataset", "KafkaDataset", "BigtableClient"};
+
+bool reaches_out(std::string_view op) {
+  static const auto& names =
+      *new std::unordered_set<std::string_view>(std::begin(kReachOut), std::end(kReachOut));
+  return names.contains(op);
+}
+
+// PrintV2 writes to the console or to a file.
+std::string printed_to_file(const format::NodeDef& node) {
+  if (node.op != "PrintV2") return {};
+  const auto it = node.attr.find("output_stream");
+  const std::string* to = it == node.attr.end() ? nullptr : std::get_if<std::string>(&it->second.value);
+  return to && to->starts_with("file") ? *to : "";
+}
+
+}  // namespace
+
+OpCheck::OpCheck(const format::FunctionDefLibrary& library, std::vector<std::string> allowed_ops)
+    : allowed_(allowed_ops.begin(), allowed_ops.end()) {
+  for (const format::FunctionDef& f : library.function)
+    if (f.signature) functions_.emplace(f.signature->name, &f);
+}
+
+std::vector<std::string> OpCheck::called_by(const format::NodeDef& node) const {
+  std::vector<std::string> names;
+  if (functions_.contains(node.op)) names.push_back(node.op);
+  for (const auto& [name, attr] : node.attr) {
+    if (const auto* f = std::get_if<format::Box<format::NameAttrList>>(&attr.value))
+      names.push_back((*f)->name);
+    if (const auto* list = std::get_if<format::Box<format::ListValue>>(&attr.value))
+      for (const format::NameAttrList& f : (*list)->func) names.push_back(f.name);
+  }
+  return names;
+}
+
+void OpCheck::look_at(const format::NodeDef& node, Problems* problems) {
+  if (allowed_.contains(node.op)) {
+    if (!op_table().find(node.op)) problems->missing.insert(node.op);
+    return;
+  }
+  const bool known = op_table().find(node.op);
+  // Tables are read from files by a path that the graph computes.
+  if (reaches_out(node.op) || (known && node.op.starts_with("InitializeTableFromTextFile"))) {
+    problems->refused.insert(node.op);
+  } else if (const std::string file = printed_to_file(node); !file.empty()) {
+    problems->refused.insert("PrintV2 to " + file);
+  } else if (!known && !functions_.contains(node.op)) {
+    problems->missing.insert(node.op);
+  }
+}
+
+// Walks without recursion: hostile files nest calls as deep as they like.
+OpCheck::Problems OpCheck::of_nodes(const std::vector<const format::NodeDef*>& nodes) {
+  Problems problems;
+  std::unordered_set<std::string> seen;
+  std::vector<std::string> open;
+  const auto visit = [&](const format::NodeDef& node) {
+    look_at(node, &problems);
+    for (std::string& name : called_by(node))
+      if (seen.insert(name).second) open.push_back(std::move(name));
+  };
+  for (const format::NodeDef* node : nodes) visit(*node);
+  while (!open.empty()) {
+    const auto f = functions_.find(open.back());
+    open.pop_back();
+    if (f == functions_.end()) continue;
+    for (const format::NodeDef& node : f->second->node_def) visit(node);
+  }
+  return problems;
+}
+
+const OpCheck::Problems& OpCheck::of(const std::string& function) {
+  const auto [it, is_new] = of_function_.try_emplace(function);
+  if (!is_new) return it->second;
+  const auto f = functions_.find(function);
+  if (f == functions_.end()) return it->second;
+  std::vector<const format::NodeDef*> nodes;
+  for (const format::NodeDef& node : f->second->node_def) nodes.push_back(&node);
+  return it->second = of_nodes(nodes);
+}
+
+}  // namespace rw::saved_model

@@ -1,0 +1,41 @@
+// Which ops a function of a SavedModel reaches that it cannot have here: ops that are not in the op table,
+// and ops that reach out of the process (files, sockets, other programs), which a loaded graph may only use
+// when the caller allows them by name.
+#pragma once
+
+#include <map>
+#include <set>
+#include <string>
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+#include "rewind/format/graph_def.h"
+
+namespace rw::saved_model {
+
+class OpCheck {
+ public:
+  // The library must outlive this object.
+  OpCheck(const format::FunctionDefLibrary& library, std::vector<std::string> allowed_ops);
+
+  struct Problems {
+    std::set<std::string> missing;  // ops that the table does not have
+    std::set<std::string> refused;  // "PrintV2 to file:///tmp/x"
+    bool none() const { return missing.empty() && refused.empty(); }
+  };
+  // Of the function and all that it calls.
+  const Problems& of(const std::string& function);
+  // Of nodes that belong to no function, and of all that they call.
+  Problems of_nodes(const std::vector<const format::NodeDef*>& nodes);
+
+ private:
+  void look_at(const format::NodeDef& node, Problems* problems);
+  std::vector<std::string> called_by(const format::NodeDef& node) const;
+
+  std::unordered_map<std::string, const format::FunctionDef*> functions_;
+  std::unordered_set<std::string> allowed_;
+  std::unordered_map<std::string, Problems> of_function_;
+};
+
+}  // namespace rw::saved_model

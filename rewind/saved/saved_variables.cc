@@ -1,0 +1,144 @@
+// The variables of a SavedModel, with their values from its checkpoint: the object graph of the model and
+// that of the checkpoint are walked together, by the names of children.
+#include <deque>
+#include <limits>
+
+#include "rewind/base/error.h"
+#include "rewind/device/device.h"
+#include "rewind/format/tensor_bundle.h"
+#include "rewind/graph/attr_proto.h"
+#include "rewind/graph/tensor_proto.h"
+#include "rewind/runtime/storage.h"
+#include "rewind/saved/loaded_state.h"
+#include "rewind/tensor/tensor_impl.h"
+
+namespace rw::saved_model {
+namespace {
+
+using format::BundleReader;
+using format::SavedObject;
+using format::SavedObjectGraph;
+using format::SavedVariable;
+using format::TrackableObjectGraph;
+
+constexpr const char* kObjectGraph = "_CHECKPOINTABLE_OBJECT_GRAPH";
+
+std::string quoted(const std::string& name) { return "'" + name + "'"; }
+
+// Which node of the checkpoint's graph each node of the model's is; -1: none.
+class Walk {
+ public:
+  Walk(const SavedObjectGraph& model, const TrackableObjectGraph& checkpoint)
+      : model_(model), checkpoint_(checkpoint), found_(model.nodes.size(), -1) {}
+
+  std::vector<int> run() {
+    if (model_.nodes.empty() || checkpoint_.nodes.empty()) return found_;
+    meet(0, 0);
+    while (!open_.empty()) {
+      const int at = open_.front();
+      open_.pop_front();
+      const SavedObject& object = model_.nodes[size_t(at)];
+      const auto& other = checkpoint_.nodes[size_t(found_[size_t(at)])];
+      std::map<std::string_view, int> names;
+      for (const auto& c : other.children) names.emplace(c.local_name, c.node_id);
+      for (const auto& c : object.children)
+        if (const auto it = names.find(c.local_name); it != names.end()) meet(c.node_id, it->second);
+    }
+    meet_slots();
+    return found_;
+  }
+
+ private:
+  void meet(int node, int in_checkpoint) {
+    if (in_checkpoint < 0 || size_t(in_checkpoint) >= checkpoint_.nodes.size())
+      throw DataLossError(std::string("[") + kLoad + "] the checkpoint's object graph has " +
+                          std::to_string(checkpoint_.nodes.size()) + " nodes: got a child with number " +
+                          std::to_string(in_checkpoint));
+    if (found_[size_t(node)] >= 0) return;
+    found_[size_t(node)] = in_checkpoint;
+    open_.push_back(node);
+  }
+
+  // What an optimizer keeps beside a variable is found by that variable and a name.
+  void meet_slots() {
+    for (size_t at = 0; at < model_.nodes.size(); ++at) {
+      if (found_[at] < 0) continue;
+      std::map<std::pair<int, std::string_view>, int> slots;
+      for (const auto& s : checkpoint_.nodes[size_t(found_[at])].slot_variables)
+        slots.emplace(std::pair(s.original_variable_node_id, std::string_view(s.slot_name)),
+                      s.slot_variable_node_id);
+      for (const auto& s : model_.nodes[at].slot_variables) {
+        const auto it = slots.find({found_[size_t(s.original_variable_node_id)], s.slot_name});
+        if (it != slots.end()) meet(s.slot_variable_node_id, it->second);
+      }
+    }
+  }
+
+  const SavedObjectGraph& model_;
+  const TrackableObjectGraph& checkpoint_;
+  std::vector<int> found_;
+  std::deque<int> open_;
+};
+
+Tensor read_value(const BundleReader& bundle, const std::string& key, const BundleReader::Entry& entry) {
+  const DType dtype = to_dtype(entry.dtype);
+  if (dtype == DType::kString) return tensor_from_strings(bundle.read_strings(key), entry.shape);
+  if (dtype == DType::kInvalid)
+    fail_unimplemented(kLoad,
+                       "the value " + quoted(key) + " has the type " + std::to_string(int(entry.dtype)));
+  // Checked before memory is taken for it.
+  if (entry.slices.empty() && uint64_t(entry.shape.num_elements()) * size_of(dtype) != entry.size)
+    throw DataLossError(std::string("[") + kLoad + "] the value " + quoted(key) + " is " +
+                        entry.shape.to_string() + " " + std::string(name_of(dtype)) + ": got " +
+                        std::to_string(entry.size) + " bytes");
+  rw::Value value = rw::Value::allocate(cpu_device(), dtype, entry.shape);
+  if (value.size > 0) bundle.read(key, value.data);
+  return make_tensor(std::move(value));
+}
+
+Variable make_variable(const SavedVariable& saved, const Tensor& value, const std::string& key) {
+  const DType dtype = to_dtype(saved.dtype);
+  const Shape shape = saved.shape ? from_shape_proto(*saved.shape) : Shape();
+  if (dtype != value.dtype() || !shape.compatible_with(value.shape()))
+    fail_invalid(kLoad, "variable " + quoted(saved.name) + " is " + shape.to_string() + " " +
+                            (dtype == DType::kInvalid ? "of an unknown type" : std::string(name_of(dtype))) +
+                            ": got the value " + quoted(key) + " of shape " + value.shape().to_string() +
+                            " and " + std::string(name_of(value.dtype())));
+  return Variable(value, {.trainable = saved.trainable,
+                          .name = saved.name.empty() ? "Variable" : saved.name,
+                          .dtype = dtype,
+                          .shape = shape});
+}
+
+}  // namespace
+
+std::vector<Variable> read_variables(const SavedObjectGraph& objects, const std::string& prefix) {
+  std::vector<Variable> variables(objects.nodes.size());
+  bool any = false;
+  for (const SavedObject& object : objects.nodes)
+    any = any || std::holds_alternative<SavedVariable>(object.kind);
+  if (!any) return variables;
+  const BundleReader bundle(prefix, kLoad);
+  if (!bundle.find(kObjectGraph))
+    fail_invalid(kLoad, prefix + ".index has no object graph: got a checkpoint of TensorFlow 1?");
+  const std::vector<std::string> text = bundle.read_strings(kObjectGraph);
+  if (text.size() != 1) fail_invalid(kLoad, prefix + ".index: the object graph must be one text");
+  const auto checkpoint = format::decode<TrackableObjectGraph>(text[0]);
+  const std::vector<int> found = Walk(objects, checkpoint).run();
+  for (size_t at = 0; at < objects.nodes.size(); ++at) {
+    const auto* saved = std::get_if<SavedVariable>(&objects.nodes[at].kind);
+    if (!saved) continue;
+    const std::string* key = nullptr;
+    if (found[at] >= 0)
+      for (const auto& a : checkpoint.nodes[size_t(found[at])].attributes)
+        if (a.name == "VARIABLE_VALUE") key = &a.checkpoint_key;
+    const BundleReader::Entry* entry = key ? bundle.find(*key) : nullptr;
+    if (!entry)
+      fail_not_found(kLoad, "variable " + quoted(saved->name) + " has no value in " + prefix + ".index" +
+                                (key ? ", which should have " + quoted(*key) : ""));
+    variables[at] = make_variable(*saved, read_value(bundle, *key, *entry), *key);
+  }
+  return variables;
+}
+
+}  // namespace rw::saved_model
