@@ -70,6 +70,19 @@ struct GraphDefImport {
 // recursion.
 std::shared_ptr<Graph> from_graph_def(const format::GraphDef& def, const GraphDefImport& options = {});
 
+// What is known of a value that a function will be called with.
+struct ArgumentFacts {
+  Shape shape = Shape::unknown_rank();
+  std::shared_ptr<const VariableSpec> variable = {};  // of a resource
+};
+
+// Whether every shape that `more` admits is one that `less` admits.
+bool says_more(const Shape& more, const Shape& less);
+// The most that is true of both.
+Shape common_shape(const Shape& a, const Shape& b);
+bool same_variable_spec(const std::shared_ptr<const VariableSpec>& a,
+                        const std::shared_ptr<const VariableSpec>& b);
+
 // The functions of a library as graphs, each made once, when it is asked for. The library must outlive this
 // object.
 class FunctionLibraryReader {
@@ -78,13 +91,19 @@ class FunctionLibraryReader {
                                  int64_t max_constant_bytes = std::numeric_limits<int32_t>::max());
   bool has(const std::string& name) const { return functions_.count(name) != 0; }
   bool is_stateful(const std::string& name) const;
-  // Throws NotFoundError.
+  // What the function says of its arguments. All throw NotFoundError.
+  std::vector<ArgumentFacts> arguments_of(const std::string& name) const;
   std::shared_ptr<const Graph> get(const std::string& name);
+  // For a call with such arguments: what the function says of shapes and variables is kept where the caller
+  // bears it out.
+  std::shared_ptr<const Graph> get(const std::string& name, const std::vector<ArgumentFacts>& callers);
   int64_t max_constant_bytes() const { return max_constant_bytes_; }
 
  private:
+  const format::FunctionDef& definition(const std::string& name) const;
+  std::shared_ptr<const Graph> build(const std::string& name, const std::vector<ArgumentFacts>* callers);
   std::unordered_map<std::string, const format::FunctionDef*> functions_;
-  std::unordered_map<std::string, std::shared_ptr<const Graph>> graphs_;
+  std::unordered_map<std::string, std::shared_ptr<const Graph>> graphs_;  // by name and what callers know
   std::vector<std::string> in_work_;
   int64_t max_constant_bytes_;
 };

@@ -19,6 +19,15 @@ std::string listed(const std::set<std::string>& names) {
   return text;
 }
 
+// What stands behind the handle of one of the variables.
+std::shared_ptr<const VariableSpec> variable_spec(const Tensor& handle,
+                                                  const std::vector<Variable>& variables) {
+  for (const Variable& v : variables)
+    if (v.handle().impl() == handle.impl())
+      return std::make_shared<VariableSpec>(VariableSpec{v.dtype(), v.shape()});
+  return nullptr;
+}
+
 void add_specs(const Value& value, std::map<std::string, TensorSpec>* out) {
   if (const Dict* dict = value.get_if<Dict>())
     for (const auto& [name, v] : *dict)
@@ -82,23 +91,24 @@ std::shared_ptr<const ConcreteFunction> LoadedState::concrete(const std::string&
 }
 
 std::shared_ptr<const ConcreteFunction> LoadedState::build(const std::string& name) const {
-  const auto graph = library_.get(name);
+  std::vector<ArgumentFacts> facts = library_.arguments_of(name);
   std::vector<Tensor> captures;
   std::vector<Variable> variables;
   if (const auto saved = objects().concrete_functions.find(name); saved != objects().concrete_functions.end())
     for (const int32_t node : saved->second.bound_inputs) captures.push_back(captured(node, &variables));
-  if (captures.size() > graph->arguments.size())
-    fail_invalid(kLoad, "function " + name + " has " + std::to_string(graph->arguments.size()) +
-                            " arguments: got " + std::to_string(captures.size()) + " captured values");
-  const size_t arguments = graph->arguments.size() - captures.size();
-  for (size_t i = 0; i < captures.size(); ++i) {
-    const GraphValue& v = graph->value(graph->arguments[arguments + i]);
-    if (v.dtype != captures[i].dtype() || !v.shape.compatible_with(captures[i].shape()))
+  if (captures.size() > facts.size())
+    fail_invalid(kLoad, "function " + name + " has " + std::to_string(facts.size()) + " arguments: got " +
+                            std::to_string(captures.size()) + " captured values");
+  const size_t arguments = facts.size() - captures.size();
+  for (size_t i = 0; i < captures.size(); ++i)
+    facts[arguments + i] = {captures[i].shape(), variable_spec(captures[i], variables)};
+  const auto graph = library_.get(name, facts);
+  for (size_t i = 0; i < captures.size(); ++i)
+    if (const DType dtype = graph->value(graph->arguments[arguments + i]).dtype; dtype != captures[i].dtype())
       fail_invalid(kLoad, "function " + name + ": what it captures as " +
                               graph->argument_names[arguments + i] + " must be " +
-                              TensorSpec{v.shape, v.dtype}.to_string() + ": got " +
-                              TensorSpec{captures[i].shape(), captures[i].dtype()}.to_string());
-  }
+                              std::string(name_of(dtype)) + ": got " +
+                              std::string(name_of(captures[i].dtype())));
   return std::make_shared<const ConcreteFunction>(graph, arguments, std::move(captures), std::move(variables),
                                                   options_.memory_budget);
 }
