@@ -16,6 +16,7 @@
 #include "rewind/data/element_type.h"
 #include "rewind/data/iterator_ops.h"
 #include "rewind/data/nodes.h"
+#include "rewind/module/trackable.h"
 #include "rewind/tensor/random_seed.h"
 
 namespace rw::data {
@@ -129,6 +130,13 @@ class Iterator {
   Ref<Node> node_;
   std::shared_ptr<Form<T>> form_;
 };
+
+// Where a pass stands, as checkpoints keep it.
+TrackablePtr trackable_of_pass(const Tensor& handle);
+template <class T>
+TrackablePtr trackable_of(const Iterator<T>& iterator) {
+  return trackable_of_pass(iterator.handle());
+}
 
 // What `for (auto [x, y] : dataset)` walks with.
 template <class T>

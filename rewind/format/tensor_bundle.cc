@@ -24,8 +24,11 @@ namespace {
 constexpr int kMostShards = 99999;
 constexpr DataType kString = DataType(int(DType::kString));
 
+// 0: a type whose elements have no fixed size, or one that only TensorFlow knows.
 uint64_t element_size(DataType type) {
-  return int(type) > 0 && int(type) < 24 ? size_of(DType(int(type))) : 0;
+  const auto number = DType(int(type));
+  const bool is_fixed = int(type) > 0 && int(type) < 24 && number != DType::kResource && number != DType::kVariant;
+  return is_fixed ? size_of(number) : 0;
 }
 
 std::string five_digits(int n) {
@@ -125,6 +128,15 @@ std::string slice_key(std::string_view name, const TensorSliceProto& slice) {
     put_ordered_signed(key, e.length ? *e.length : -1);
   }
   return key;
+}
+
+int bundle_shards(const std::string& prefix, const char* tag) {
+  int shards = 0;
+  const ReadFile index(bundle_index_path(prefix), tag);
+  read_table(index, [&](std::string_view key, std::string_view value) {
+    if (key.empty()) shards = decode<BundleHeaderProto>(value).num_shards;
+  });
+  return shards;
 }
 
 BundleReader::BundleReader(std::string prefix, const char* tag) : prefix_(std::move(prefix)), tag_(tag) {

@@ -55,6 +55,8 @@ struct BundleEntryProto {
 // Where the elements of shard `shard` of `shards` are.
 std::string bundle_data_path(const std::string& prefix, int shard, int shards);
 std::string bundle_index_path(const std::string& prefix);
+// How many data files a bundle has, as its index says. Throws as BundleReader does.
+int bundle_shards(const std::string& prefix, const char* tag);
 // The key of a slice's entry.
 std::string slice_key(std::string_view name, const TensorSliceProto& slice);
 

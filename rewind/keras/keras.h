@@ -19,6 +19,8 @@
 #include "rewind/keras/progress_bar.h"
 #include "rewind/keras/saving.h"
 #include "rewind/keras/sequential.h"
+#include "rewind/saved/checkpoint.h"
+#include "rewind/saved/checkpoint_manager.h"
 
 #pragma pop_macro("max")
 #pragma pop_macro("min")

@@ -304,6 +304,14 @@ Layer* LayerState::object_or_null() {
   return objects.empty() ? nullptr : objects.back();
 }
 
+std::vector<Layer*> LayerState::all_objects() const {
+  const std::lock_guard lock(mutex);
+  std::vector<Layer*> all = objects;
+  if (const auto kept = shared.lock(); kept && std::find(all.begin(), all.end(), kept.get()) == all.end())
+    all.push_back(kept.get());
+  return all;
+}
+
 Layer& LayerState::object() {
   Layer* found = object_or_null();
   if (!found)

@@ -151,6 +151,7 @@ class Layer : public Module {
   // A copy on the heap, of the same class; null where the class does not say how (see LayerOf).
   virtual std::shared_ptr<Layer> clone() const { return nullptr; }
   const Layer* as_layer() const override { return this; }
+  TrackablePtr trackable() const override;
   // The model that this is, or nullptr.
   virtual const Model* as_model() const { return nullptr; }
   void visit_members(ChildCollector& collector) override;
@@ -211,6 +212,9 @@ template <class O>
 LayerOptions layer_options(const O& o) {
   return {.name = o.name, .trainable = o.trainable, .dtype = o.dtype};
 }
+
+// Checkpoints that were restored before give the layer's new weights their values.
+void tell_new_children(const Layer& layer);
 
 // "dense/kernel" and "kernel" of a weight named "dense/kernel:0".
 std::string weight_path(const Variable& weight);

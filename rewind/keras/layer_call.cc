@@ -78,6 +78,7 @@ void Layer::build_here(const std::vector<Shape>& shapes) {
   find_children();
   s.built = true;
   built_here_ = true;
+  tell_new_children(*this);
 }
 
 void Layer::build_for(const std::vector<Shape>& inputs) const {

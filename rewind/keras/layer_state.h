@@ -58,6 +58,7 @@ struct LayerState {
   // Throws FailedPreconditionError if there is none any more.
   Layer& object();
   Layer* object_or_null();
+  std::vector<Layer*> all_objects() const;
   std::shared_ptr<Layer> shared_object();
 
   void add_child(const std::shared_ptr<LayerState>& child);
@@ -89,6 +90,9 @@ struct LayerState {
   std::atomic<bool> knows_output_{false};
   std::vector<std::pair<std::thread::id, Tensor>> losses_;
 };
+
+// The layer as an object of checkpoints.
+ObjectId layer_id(const LayerState& state);
 
 // Keeps other threads from building while weights and layers inside are looked at; does nothing once all of
 // them are there.

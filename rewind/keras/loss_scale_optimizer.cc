@@ -65,6 +65,14 @@ class LossScaleState : public Optimizer::State {
     }
     return all;
   }
+  std::vector<TrackableChild> tracked_children() const override {
+    std::vector<TrackableChild> list = State::tracked_children();
+    list.push_back({"inner_optimizer", keras::trackable_of(inner_)});
+    if (!built()) return list;
+    list.push_back({"step_counter", rw::trackable_of(step_counter_)});
+    list.push_back({"dynamic_scale", rw::trackable_of(scale_)});
+    return list;
+  }
 
  private:
   // A scale of 2^16 and more is infinite in float16.

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "rewind/keras/loss.h"
+#include "rewind/module/trackable.h"
 #include "rewind/tensor/operand.h"
 #include "rewind/tensor/variable.h"
 
@@ -97,6 +98,8 @@ class Metric : public WithOrigin {
  protected:
   std::shared_ptr<MetricState> state_;
 };
+
+TrackablePtr trackable_of(const Metric& metric);
 
 namespace metrics {
 

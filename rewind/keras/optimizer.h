@@ -17,6 +17,7 @@
 
 #include "rewind/autodiff/gradient.h"
 #include "rewind/keras/learning_rate.h"
+#include "rewind/module/trackable.h"
 #include "rewind/tensor/variable.h"
 
 namespace rw::keras {
@@ -133,6 +134,8 @@ class Optimizer : public WithOrigin {
   explicit Optimizer(std::shared_ptr<State> state) : state_(std::move(state)) {}
   std::shared_ptr<State> state_;
 };
+
+TrackablePtr trackable_of(const Optimizer& optimizer);
 
 namespace detail {
 template <class O>

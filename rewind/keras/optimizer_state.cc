@@ -90,6 +90,7 @@ void Optimizer::State::build(const std::vector<Variable>& variables) {
     }
   }
   built_ = true;
+  tell_new_children();
 }
 
 Optimizer::State::Trained& Optimizer::State::of(const Variable& variable) {

@@ -14,7 +14,7 @@ inline constexpr const char* kNoGradient =
     "no variable has a gradient: the target must depend on them, and gradient() must be asked for the "
     "variables themselves; a std::vector<Tensor> of variables holds their values, on which nothing depends";
 
-class Optimizer::State {
+class Optimizer::State : public std::enable_shared_from_this<Optimizer::State> {
  public:
   State(std::shared_ptr<UpdateRule> rule, const OptimizerOptions& options);
   virtual ~State() = default;
@@ -39,10 +39,14 @@ class Optimizer::State {
   virtual bool keeps_averages() const { return options_.use_ema; }
   virtual void write_averages(const std::vector<Variable>& variables);
   virtual std::vector<OwnVariable> own_variables() const { return own_; }
+  // By Keras' attributes (training_trackable.cc).
+  virtual std::vector<TrackableChild> tracked_children() const;
   void exclude_from_weight_decay(const std::vector<Variable>& variables,
                                  const std::vector<std::string>& names);
 
  protected:
+  // Checkpoints that were restored before give new slots their values.
+  void tell_new_children();
   Variable add_variable(const Tensor& initial, const std::string& name);
 
  private:

@@ -3,6 +3,7 @@
 // that Keras draws on TensorFlow. One thread at a time draws from one.
 #pragma once
 
+#include "rewind/module/trackable.h"
 #include "rewind/tensor/ops/random.h"
 #include "rewind/tensor/sizes.h"
 
@@ -27,5 +28,7 @@ class SeedGenerator {
  private:
   Variable state_;
 };
+
+TrackablePtr trackable_of(const SeedGenerator& generator);
 
 }  // namespace rw::keras

@@ -65,6 +65,7 @@ void Sequential::rebuild() {
     const CallEntry entry(context, &s, {});
     build(shape);
     s.built = true;
+    tell_new_children(*this);
   }
 }
 

@@ -35,8 +35,12 @@ void Model::compile(const CompileOptions& options) {
   if (options.auto_scale_loss && s.policy.name() == "mixed_float16" && !optimizer.adapts_loss_scale())
     optimizer = LossScaleOptimizer(optimizer, {.name = "loss_scale_optimizer"});
   made->output_names = output_names();
-  const std::lock_guard lock(s.mutex);
-  s.trainer = made;
+  made->compiled_unbuilt = !built();
+  {
+    const std::lock_guard lock(s.mutex);
+    s.trainer = made;
+  }
+  tell_new_children(*this);
 }
 
 bool Model::compiled() const {

@@ -41,6 +41,7 @@ class Trainer {
 
   CompileOptions options;
   bool compiled;
+  bool compiled_unbuilt = false;  // the model was not built then
   std::vector<std::string> output_names;
   std::mutex mutex;  // guards what follows
   std::shared_ptr<TrainerSteps> steps;

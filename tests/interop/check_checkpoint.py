@@ -1,0 +1,371 @@
+"""Checkpoints against TensorFlow, both ways.
+
+    check_checkpoint.py BUILD_FOLDER    (with a Python that has TensorFlow)
+
+TensorFlow writes a checkpoint of the objects of a case, with values of its own; checkpoints.cc restores it into
+the same objects, checks that nothing is left, and writes it again. What it wrote must hold the same keys, types,
+values and object graph, and TensorFlow must restore it whole.
+"""
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
+import keras  # noqa: E402
+import numpy as np  # noqa: E402
+import tensorflow as tf  # noqa: E402
+from keras import layers as L  # noqa: E402
+from tensorflow.core.protobuf import trackable_object_graph_pb2  # noqa: E402
+from tensorflow.python.tools import inspect_checkpoint  # noqa: E402
+
+program = pathlib.Path(sys.argv[1]) / "tests" / "checkpoints"
+folder = pathlib.Path(tempfile.mkdtemp())
+failed, checks = [], 0
+
+
+def check(what, ok):
+    global checks
+    checks += 1
+    if not ok:
+        failed.append(what)
+        print("FAILED", what)
+
+
+def rewind(*arguments):
+    out = subprocess.run([program, *map(str, arguments)], capture_output=True, text=True)
+    check(f"checkpoints {arguments[:2]} {out.stderr[-2000:]}", out.returncode == 0 and not out.stderr)
+    return [float(line) for line in out.stdout.split()] if out.returncode == 0 else None
+
+
+def wave(shape, number, scale=0.5):
+    i = np.arange(int(np.prod(shape)), dtype=np.float64)
+    return (scale * np.sin(1.0 + 0.7 * i + 1.3 * number) + 0.01 * number).astype(np.float32).reshape(shape)
+
+
+# ---- the objects of checkpoints.cc -------------------------------------------------------------------------
+
+TYPES = ["float16", "bfloat16", "float32", "float64", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32",
+         "uint64", "bool", "complex64", "complex128"]
+
+
+def variables():
+    values = [tf.Variable(tf.zeros([2, 3], t), name=t) for t in TYPES]
+    return tf.train.Checkpoint(step=tf.Variable(0, name="step"), text=tf.Variable("", name="text"), list=values), None
+
+
+class Inner(tf.Module):
+    def __init__(self):
+        super().__init__()
+        self.w = tf.Variable(tf.zeros([2, 3]), name="w")
+
+
+class Outer(tf.Module):
+    def __init__(self):
+        super().__init__()
+        self.w = tf.Variable(tf.zeros([2]), name="ww")
+        self.l = [tf.Variable(0.0), tf.Variable(0.0)]
+        self.d = {"x/y": tf.Variable(0.0), "z.z": tf.Variable(0.0)}
+        self.g = tf.random.Generator.from_seed(5)
+        self.sub = [Inner(), Inner()]
+        self.none = []
+        self.nn = [[tf.Variable(0.0)]]
+        self.z = self.w
+        self.perhaps = Inner()
+
+
+def modules():
+    return tf.train.Checkpoint(Outer()), None
+
+
+def attached():
+    return tf.train.Checkpoint(Outer(), extra=tf.Variable(0.0),
+                               nested=tf.train.Checkpoint(v=tf.Variable(0.0))), None
+
+
+def chain():
+    return keras.Sequential([L.Dense(3, activation="relu"), L.BatchNormalization(), L.Dropout(0.5), L.Dense(1)])
+
+
+def sequence():
+    m = chain()
+    ckpt = tf.train.Checkpoint(model=m, step=tf.Variable(0, name="step", dtype=tf.int64))
+    return ckpt, lambda: m(np.zeros((2, 4), np.float32))
+
+
+def compiled():
+    m = chain()
+    m.compile("adam", "mse", metrics=["mae"])
+    ckpt = tf.train.Checkpoint(model=m, step=tf.Variable(0, name="step", dtype=tf.int64))
+    return ckpt, lambda: m.fit(np.zeros((4, 4)), np.zeros((4, 1)), verbose=0)
+
+
+def built_then_compiled():
+    m = chain()
+    m(np.zeros((2, 4), np.float32))
+    m.compile("adam", "mse")
+    ckpt = tf.train.Checkpoint(model=m, step=tf.Variable(0, name="step", dtype=tf.int64))
+    return ckpt, lambda: m.fit(np.zeros((4, 4)), np.zeros((4, 1)), verbose=0)
+
+
+def functional():
+    image, words = keras.Input((8, 8, 2), name="image"), keras.Input((6,), name="words", dtype="int32")
+    y = L.Flatten()(L.BatchNormalization()(L.Conv2D(3, 3, padding="same")(image)))
+    t = L.Embedding(9, 4)(words)
+    t = L.Bidirectional(L.LSTM(3, return_sequences=True))(t)
+    t = L.MultiHeadAttention(2, 4)(t, t)
+    t = L.GRU(3)(L.TimeDistributed(L.Dense(2))(L.LayerNormalization()(t)))
+    shared = L.Dense(5, name="shared")
+    a, b = shared(y), shared(L.Dense(192)(t))
+    joined = keras.Sequential([L.Dense(3), L.PReLU()], name="inner")(L.Concatenate()([a, b, t]))
+    m = keras.Model([image, words], [joined, a * 2.0])
+    optimizer = keras.optimizers.SGD(momentum=0.9)
+    ckpt = tf.train.Checkpoint(model=m, optimizer=optimizer)
+    return ckpt, lambda: optimizer.build(m.trainable_variables)
+
+
+class Net(keras.Model):
+    def __init__(self):
+        super().__init__()
+        self.hidden, self.out, self.nest = L.Dense(3), L.Dense(1), keras.Sequential([L.Dense(2)])
+
+    def build(self, shape):
+        self.factor = self.add_weight(name="factor", shape=(1,), initializer="ones")
+
+    def call(self, x):
+        return self.out(self.nest(self.hidden(x))) * self.factor
+
+
+def subclass():
+    m, optimizer = Net(), keras.optimizers.Adam(0.05, amsgrad=True, use_ema=True)
+
+    def build():
+        m(np.zeros((2, 4), np.float32))
+        optimizer.build(m.trainable_variables)
+
+    return tf.train.Checkpoint(model=m, optimizer=optimizer), build
+
+
+def layers():
+    """The layers by themselves, each with the shape of its input."""
+    all_layers = [(L.Dense(2), (1, 3)), (L.Dense(2, use_bias=False), (1, 3)), (L.Embedding(3, 2), (1, 3)),
+                  (L.Conv1D(2, 1), (1, 3, 3)), (L.Conv2D(2, 1), (1, 3, 3, 3)),
+                  (L.Conv2DTranspose(2, 1), (1, 3, 3, 3)), (L.SeparableConv2D(2, 1), (1, 3, 3, 3)),
+                  (L.DepthwiseConv2D(1), (1, 3, 3, 3)), (L.BatchNormalization(), (2, 3)),
+                  (L.BatchNormalization(scale=False), (2, 3)), (L.LayerNormalization(), (1, 3)),
+                  (L.GroupNormalization(1), (1, 3, 3)), (L.PReLU(), (1, 3)), (L.LSTM(2), (1, 3, 3)),
+                  (L.LSTM(2, dropout=0.5, stateful=True), (1, 3, 3)),
+                  (L.GRU(2, use_bias=False, reset_after=False), (1, 3, 3)), (L.SimpleRNN(2), (1, 3, 3)),
+                  (L.Bidirectional(L.GRU(2)), (1, 3, 3)), (L.TimeDistributed(L.Dense(2)), (1, 3, 3)),
+                  (L.MultiHeadAttention(2, 2), (1, 3, 3)),
+                  (L.MultiHeadAttention(2, 2, dropout=0.5, use_bias=False), (1, 3, 3)), (L.Dropout(0.5), (1, 3)),
+                  (L.RandomFlip(), (1, 3, 3, 3)), (L.Normalization(), (1, 3)), (L.Rescaling(2.0), (1, 3)),
+                  (L.Flatten(), (1, 3)), (L.MaxPooling2D(), (1, 4, 4, 3))]
+    ckpt = tf.train.Checkpoint(**{f"l{10 + i}": layer for i, (layer, _) in enumerate(all_layers)})
+
+    def build():
+        for layer, shape in all_layers:
+            x = np.zeros(shape, np.float32)
+            layer(*([x, x] if isinstance(layer, L.MultiHeadAttention) else [x]))
+
+    return ckpt, build
+
+
+def optimizers():
+    v = keras.Variable(np.zeros((2, 3), np.float32), name="kernel")
+    o = keras.optimizers
+    every = [o.SGD(momentum=0.9), o.SGD(), o.Adam(amsgrad=True, use_ema=True, gradient_accumulation_steps=2), o.AdamW(),
+             o.RMSprop(momentum=0.1, centered=True), o.RMSprop(), o.Adagrad(), o.Adadelta(), o.Adamax(), o.Nadam(),
+             o.Ftrl(), o.Lion(), o.LossScaleOptimizer(o.SGD(momentum=0.5)),
+             o.SGD(o.schedules.ExponentialDecay(0.1, 1, 0.5))]
+
+    def build():
+        for optimizer in every: optimizer.build([v])
+
+    return tf.train.Checkpoint(v=v.value, all=every), build
+
+
+# ---- what is compared --------------------------------------------------------------------------------------
+
+def read(prefix):
+    reader = tf.train.load_checkpoint(str(prefix))
+    values = {k: reader.get_tensor(k) for k in reader.get_variable_to_shape_map()}
+    types = {k: t.name for k, t in reader.get_variable_to_dtype_map().items()}
+    graph = trackable_object_graph_pb2.TrackableObjectGraph()
+    graph.ParseFromString(values.pop("_CHECKPOINTABLE_OBJECT_GRAPH"))
+    return values, types, graph
+
+
+def same_values(what, a, b):
+    check(f"{what}: keys {sorted(a.keys() ^ b.keys())[:6]}", a.keys() == b.keys())
+    for key in a.keys() & b.keys():
+        x, y = np.asarray(a[key]), np.asarray(b[key])
+        equal = x.tobytes() == y.tobytes() if x.dtype != object else bool(np.all(x == y))
+        check(f"{what}: value {key}", x.dtype == y.dtype and x.shape == y.shape and equal)
+
+
+def same_graph(what, a, b, with_names):
+    check(f"{what}: {len(a.nodes)} and {len(b.nodes)} nodes", len(a.nodes) == len(b.nodes))
+    for i, (x, y) in enumerate(zip(a.nodes, b.nodes)):
+        for node in (x, y):
+            for attribute in node.attributes:
+                if not with_names: attribute.full_name = ""
+        if x != y:
+            check(f"{what}: node {i}:\n{x}\n-- ours --\n{y}", False)
+            return
+
+
+def randomised(ckpt):
+    """Gives every variable below the checkpoint a value of its own."""
+    rng = np.random.default_rng(1)
+    view = tf.train.Checkpoint(c=ckpt)  # so that lists are walked as they are
+    del view
+    for o in tf.__internal__.tracking.ObjectGraphView(ckpt).breadth_first_traversal()[0] if hasattr(
+            tf.__internal__.tracking, "ObjectGraphView") else walk(ckpt):
+        if isinstance(o, tf.Variable):
+            if o.dtype == tf.string: o.assign("some text")
+            elif o.dtype == tf.bool: o.assign(rng.integers(0, 2, o.shape).astype(bool))
+            elif o.dtype.is_complex: o.assign(tf.cast(rng.normal(size=o.shape) + 1j * rng.normal(size=o.shape), o.dtype))
+            else: o.assign(tf.cast(rng.integers(1, 100, o.shape), o.dtype))
+
+
+def walk(ckpt):
+    from tensorflow.python.checkpoint import graph_view
+    root = ckpt._saver._graph_view
+    return root.breadth_first_traversal()[0] if isinstance(root, graph_view.ObjectGraphView) else []
+
+
+def case(make, with_names=True):
+    name = make.__name__
+    keras.backend.clear_session()
+    ckpt, build = make()
+    if build: build()
+    randomised(ckpt)
+    theirs, ours = folder / f"{name}-theirs", folder / f"{name}-ours"
+    ckpt.write(str(theirs))
+    wanted, wanted_types, wanted_graph = read(theirs)
+    for how in ["copy", "copy_late"]:
+        out = f"{ours}-{how}"
+        if rewind(how, name, theirs, out) is None: continue
+        values, types, graph = read(out)
+        same_values(f"{name} {how}", wanted, values)
+        check(f"{name} {how}: types", types == wanted_types)
+        same_graph(f"{name} {how}", wanted_graph, graph, with_names)
+        check(f"{name} {how}: data files", sorted(p.name for p in folder.glob(f"{pathlib.Path(out).name}*")) == [
+            f"{pathlib.Path(out).name}.data-00000-of-00001", f"{pathlib.Path(out).name}.index"])
+    # TensorFlow restores what Rewind wrote, built before and behind.
+    for late in [False, True]:
+        keras.backend.clear_session()
+        fresh, build = make()
+        if build and not late: build()
+        try:
+            status = fresh.read(f"{ours}-copy")
+            if build and late: build()
+            status.assert_consumed()
+        except Exception as e:  # noqa: BLE001
+            check(f"{name}: TensorFlow restores ours: {e}", False)
+            continue
+        if name in ("compiled", "built_then_compiled"): continue  # building trains
+        back = folder / f"{name}-back"
+        fresh.write(str(back))
+        same_values(f"{name} in TensorFlow", wanted, read(back)[0])
+
+
+def bytes_are_tensorflows():
+    """Without a model there is no choice in how a checkpoint is laid out."""
+    for suffix in [".index", ".data-00000-of-00001"]:
+        a = (folder / f"variables-theirs{suffix}").read_bytes()
+        b = (folder / f"variables-ours-copy{suffix}").read_bytes()
+        check(f"bytes of {suffix}", a == b)
+
+
+def tools():
+    prefix = str(folder / "variables-ours-copy")
+    inspect_checkpoint.print_tensors_in_checkpoint_file(prefix, None, False)
+    check("list_variables", len(tf.train.list_variables(prefix)) == len(TYPES) + 3)
+
+
+def shards():
+    """Data files of a given size, which TensorFlow splits its tensors into."""
+    keras.backend.clear_session()
+    ckpt, _ = variables()
+    randomised(ckpt)
+    policy = tf.train.experimental.MaxShardSizePolicy(max_shard_size=100)
+    ckpt.write(str(folder / "shards"), tf.train.CheckpointOptions(experimental_sharding_callback=policy))
+    check("several shards", len(list(folder.glob("shards.data-*"))) > 3)
+    rewind("copy", "variables", folder / "shards", folder / "shards-ours")
+    same_values("shards", read(folder / "shards")[0], read(folder / "shards-ours")[0])
+
+
+def names():
+    """TensorFlow 1's checkpoints: variables by their names, one of them in parts."""
+    with tf.Graph().as_default(), tf.compat.v1.Session() as session:
+        with tf.compat.v1.variable_scope("scope"):
+            w = tf.compat.v1.get_variable("w", initializer=tf.constant(wave((2, 3), 1)))
+        b = tf.compat.v1.get_variable("b", [6], initializer=tf.compat.v1.constant_initializer(wave((6,), 2)),
+                                      partitioner=tf.compat.v1.fixed_size_partitioner(3))
+        session.run(tf.compat.v1.global_variables_initializer())
+        tf.compat.v1.train.Saver({"scope/w": w, "b": b}).save(session, str(folder / "v1"))
+    if rewind("names", folder / "v1", folder / "v1-ours") is None: return
+    values = read(folder / "v1-ours")[0]
+    check("names w", np.array_equal(values["w/.ATTRIBUTES/VARIABLE_VALUE"], wave((2, 3), 1)))
+    check("names b", np.array_equal(values["other/.ATTRIBUTES/VARIABLE_VALUE"], wave((6,), 2)))
+
+
+# ---- training that goes to and fro -------------------------------------------------------------------------
+
+def training_objects():
+    keras.backend.clear_session()
+    m = keras.Sequential([L.Dense(16, activation="tanh"), L.BatchNormalization(), L.Dense(1)])
+    optimizer = keras.optimizers.Adam(0.02)
+    step = tf.Variable(0, dtype=tf.int64, name="step", trainable=False)
+    return m, optimizer, step, tf.train.Checkpoint(model=m, optimizer=optimizer, step=step)
+
+
+def train(objects, steps):
+    m, optimizer, step, _ = objects
+    x, y = wave((32, 5), 0, 2.0), wave((32, 1), 3, 1.0)
+    losses = []
+    for _ in range(steps):
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_mean(tf.square(m(x, training=True) - y))
+        optimizer.apply(tape.gradient(loss, m.trainable_variables), m.trainable_variables)
+        step.assign_add(1)
+        losses.append(float(loss))
+    return losses
+
+
+def to_and_fro():
+    run = folder / "training"
+    whole = rewind("train", "training", "-", run / "whole", 50)
+    curve = rewind("train", "training", "-", run / "ckpt", 1)
+    for turn in range(1, 50):
+        path = str(run / f"ckpt-{turn}")
+        if turn % 2:
+            objects = training_objects()
+            objects[3].restore(path).expect_partial()
+            curve += train(objects, 1)
+            objects[3].restore(path).assert_consumed() if turn == 1 else None
+            if turn == 1:  # restored a second time to see that nothing is left: take the step again
+                curve[-1:] = train(objects, 1)
+            saved = objects[3].save(str(run / "ckpt"))
+        else:
+            curve += rewind("train", "training", path, run / "ckpt", 1)
+            saved = tf.train.latest_checkpoint(str(run))
+        check(f"number of checkpoint {turn + 1}", saved == str(run / f"ckpt-{turn + 1}"))
+    error = max(abs(a - b) for a, b in zip(whole, curve))
+    check(f"50 alternating steps: {len(curve)} losses, {error} from 50 on one side", len(curve) == 50 and error < 1e-5)
+    check("the loss fell", whole[-1] < 0.5 * whole[0])
+
+
+for make in [variables, modules, attached, sequence, compiled, built_then_compiled, functional, subclass, layers,
+             optimizers]:
+    case(make)
+bytes_are_tensorflows()
+tools()
+shards()
+names()
+to_and_fro()
+print(f"checkpoints: {checks} checks, {len(failed)} failed")
+sys.exit(bool(failed))
