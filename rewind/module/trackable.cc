@@ -121,12 +121,25 @@ std::string checkpoint_name(const Variable& variable) {
   return name.substr(0, name.rfind(":0"));
 }
 
+void forget_waits_for_gone_objects() {
+  if (waiting_count.load(std::memory_order_relaxed) == 0) return;
+  WaitingList& list = waiting_list();
+  std::vector<Waiting> gone;  // destroyed behind the lock
+  const std::lock_guard lock(list.mutex);
+  for (auto it = list.waiting.begin(); it != list.waiting.end();) {
+    const bool is_gone = it->second.life.expired();
+    if (is_gone) gone.push_back(std::move(it->second));
+    it = is_gone ? list.waiting.erase(it) : std::next(it);
+  }
+  waiting_count = list.waiting.size();
+}
+
 void on_new_children(const Trackable& object, std::function<bool(const Trackable&)> arrived) {
   Waiting waiting{object.life(), std::move(arrived)};
   if (waiting.life.expired()) return;
+  forget_waits_for_gone_objects();
   WaitingList& list = waiting_list();
   const std::lock_guard lock(list.mutex);
-  std::erase_if(list.waiting, [](const auto& entry) { return entry.second.life.expired(); });
   list.waiting.emplace(object.id(), std::move(waiting));
   waiting_count = list.waiting.size();
 }

@@ -96,6 +96,8 @@ std::string checkpoint_name(const Variable& variable);
 // Calls `arrived` each time the object says that it has new children, until that returns false or the object
 // is gone.
 void on_new_children(const Trackable& object, std::function<bool(const Trackable& object)> arrived);
+// Lets go of those who wait for objects that are gone.
+void forget_waits_for_gone_objects();
 // Said by the object: its children are there, and may be given other values before anybody reads them. Costs
 // nothing while nobody waits.
 void tell_new_children(ObjectId id, const std::function<TrackablePtr()>& view);

@@ -78,6 +78,7 @@ Checkpoint::State::State() {
 }
 
 Checkpoint::State::~State() {
+  forget_waits_for_gone_objects();
   if (!writer_.joinable()) return;
   if (writer_.get_id() == std::this_thread::get_id()) {  // the last handle was the writer's
     writer_.detach();

@@ -11,6 +11,7 @@
 #include "rewind/base/error.h"
 #include "rewind/format/bundle_writer.h"
 #include "rewind/saved/checkpoint_object.h"
+#include "rewind/tensor/ops/unary.h"
 
 namespace rw::train {
 namespace {
@@ -45,7 +46,7 @@ struct CheckpointManager::State {
   double last_preserved = 0;
   std::vector<Kept> kept;  // that may be deleted, from the oldest to the newest
 
-  int64_t step() const { return options.step_counter.value().item<int64_t>(); }
+  int64_t step() const { return cast(options.step_counter, DType::kInt64).item<int64_t>(); }
   void recover();
   bool is_due(bool check_interval);
   void add(const std::string& path);

@@ -35,7 +35,7 @@ struct Variables : Case {
   Variable step{0, {.name = "step"}}, text{"", {.name = "text"}};
   Variables() {
     for (const DType d : {float16, bfloat16, float32, float64, int8, int16, int32, int64, uint8, uint16,
-                          uint32, uint64, bool_, complex64, complex128})
+                          uint32, uint64, bool_, DType::kComplex64, DType::kComplex128})
       list.emplace_back(zeros({2, 3}, d), VariableOptions{.name = std::string(name_of(d))});
   }
   Checkpoint checkpoint() override { return Checkpoint({{"step", step}, {"text", text}, {"list", list}}); }
@@ -91,7 +91,7 @@ struct BuiltThenCompiled : Sequence {
 
 Model functional() {
   const auto image = Input({8, 8, 2}, {.name = "image"});
-  const auto words = Input({6}, {.name = "words", .dtype = int32});
+  const auto words = Input({6}, {.dtype = int32, .name = "words"});
   auto y = Conv2D(3, 3, {.padding = "same"})(image);
   y = BatchNormalization()(y);
   y = Flatten()(y);
@@ -163,7 +163,7 @@ struct Layers : Case {
     add(PReLU(), {1, 3});
     add(LSTM(2), {1, 3, 3});
     add(LSTM(2, {.dropout = 0.5, .stateful = true}), {1, 3, 3});
-    add(GRU(2, {.use_bias = false, .reset_after = false}), {1, 3, 3});
+    add(GRU(2, {.reset_after = false, .use_bias = false}), {1, 3, 3});
     add(SimpleRNN(2), {1, 3, 3});
     add(Bidirectional(GRU(2)), {1, 3, 3});
     add(TimeDistributed(Dense(2)), {1, 3, 3});
@@ -202,7 +202,8 @@ struct Optimizers : Case {
                              Ftrl(),
                              Lion(),
                              LossScaleOptimizer(SGD({.momentum = 0.5})),
-                             SGD({.learning_rate = schedules::ExponentialDecay(0.1, 1, 0.5)})};
+                             SGD({.learning_rate = schedules::ExponentialDecay(
+                                      {.initial_learning_rate = 0.1, .decay_steps = 1, .decay_rate = 0.5})})};
   void build() override {
     for (const Optimizer& o : all) o.build({v});
   }
