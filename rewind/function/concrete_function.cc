@@ -100,8 +100,9 @@ std::string FunctionGraph::as_dot() const { return to_dot(*graph_); }
 
 // What runs: the graph compiled, and its differentiated forms by which inputs tapes follow.
 struct FunctionVariants {
-  explicit FunctionVariants(const ConcreteFunction& f) : runner(f.graph_, f.memory_budget_) {
-    for (const Node& n : f.graph_->nodes()) has_effects |= n.op->stateful && effects_of(n).any();
+  FunctionVariants(const std::shared_ptr<const Graph>& graph, int64_t memory_budget)
+      : runner(graph, memory_budget) {
+    for (const Node& n : graph->nodes()) has_effects |= n.op->stateful && effects_of(n).any();
   }
   // nullptr when the call must be taken op by op.
   const CallAgain* call_again(const Graph& graph) {
@@ -115,38 +116,59 @@ struct FunctionVariants {
   std::optional<CallAgain> split;
 };
 
-ConcreteFunction::ConcreteFunction(const Ref<Trace>& trace, int64_t memory_budget)
+struct ConcreteFunction::State {
+  std::shared_ptr<const Graph> graph;
+  size_t num_arguments;
+  std::vector<Tensor> captures;
+  std::vector<Variable> variables;
+  CallStructure structure;
+  std::unique_ptr<FunctionVariants> variants;
+};
+
+ConcreteFunction::ConcreteFunction(const Ref<Trace>& trace, int64_t memory_budget, CallStructure structure)
     : ConcreteFunction(trace->graph_ref(), trace->num_arguments(), trace->captures(), trace->variables(),
-                       memory_budget) {}
+                       memory_budget, std::move(structure)) {}
 
 ConcreteFunction::ConcreteFunction(std::shared_ptr<const Graph> graph, size_t num_arguments,
                                    std::vector<Tensor> captures, std::vector<Variable> variables,
-                                   int64_t memory_budget)
-    : graph_(std::move(graph)),
-      num_arguments_(num_arguments),
-      memory_budget_(memory_budget),
-      captures_(std::move(captures)),
-      variables_(std::move(variables)),
-      variants_(std::make_unique<FunctionVariants>(*this)) {
-  RW_CHECK(graph_->arguments.size() == num_arguments_ + captures_.size());
+                                   int64_t memory_budget, CallStructure structure) {
+  RW_CHECK(graph->arguments.size() == num_arguments + captures.size());
+  auto variants = std::make_unique<FunctionVariants>(graph, memory_budget);
+  state_ = std::make_shared<const State>(State{std::move(graph), num_arguments, std::move(captures),
+                                               std::move(variables), std::move(structure),
+                                               std::move(variants)});
   link_control_flow_rules();
 }
-ConcreteFunction::~ConcreteFunction() = default;
+
+FunctionResults::operator Tensor() const {
+  if (list_.size() != 1)
+    fail_invalid("function", "a call with " + std::to_string(list_.size()) +
+                                 " results is no tensor: index them");
+  return list_[0];
+}
+
+FunctionGraph ConcreteFunction::graph() const { return FunctionGraph(state_->graph); }
+const std::vector<Tensor>& ConcreteFunction::captured_inputs() const { return state_->captures; }
+const std::vector<Variable>& ConcreteFunction::variables() const { return state_->variables; }
+const CallStructure& ConcreteFunction::structure() const { return state_->structure; }
+DType ConcreteFunction::argument_type(size_t i) const {
+  return i < state_->num_arguments ? state_->graph->value(state_->graph->arguments[i]).dtype : DType::kInvalid;
+}
 
 // A body with open sizes says less about its results than the call knows.
 bool ConcreteFunction::fits_as_node(const std::vector<Tensor>& inputs) const {
   if (!calls_become_nodes()) return false;
   for (size_t i = 0; i < inputs.size(); ++i)
-    if (!(inputs[i].shape() == graph_->value(graph_->arguments[i]).shape)) return false;
+    if (!(inputs[i].shape() == state_->graph->value(state_->graph->arguments[i]).shape)) return false;
   return true;
 }
 
 std::vector<Tensor> ConcreteFunction::add_call(const std::vector<Tensor>& inputs) const {
   const Tensors outputs = apply_control("StatefulPartitionedCall", inputs,
-                                        {{"Tout", graph_->output_types()}, {"f", BodyRef(graph_)}});
+                                        {{"Tout", state_->graph->output_types()}, {"f", BodyRef(state_->graph)}});
   Trace& trace = *current_trace();
   for (size_t i = 0; i < outputs.size(); ++i) {
-    const GraphValue& inside = graph_->value(graph_->outputs[i]);
+    const GraphValue& inside = state_->graph->value(state_->graph->outputs[i]);
     GraphValue& here = trace.graph().value(trace.value_of(outputs[i]));
     here.known = inside.known;
     here.variable = inside.variable;
@@ -155,22 +177,22 @@ std::vector<Tensor> ConcreteFunction::add_call(const std::vector<Tensor>& inputs
 }
 
 MemoryReport ConcreteFunction::memory_plan(std::span<const Tensor> arguments) const {
-  return *variants_->runner.memory_report(arguments, captures_);
+  return *state_->variants->runner.memory_report(arguments, state_->captures);
 }
 
 void ConcreteFunction::call(std::span<const Tensor> arguments, SmallVector<Tensor, 4>* results) const {
-  if (arguments.size() != num_arguments_)
-    fail_invalid(graph_->name, "takes " + std::to_string(num_arguments_) + " tensors: got " +
+  if (arguments.size() != state_->num_arguments)
+    fail_invalid(state_->graph->name, "takes " + std::to_string(state_->num_arguments) + " tensors: got " +
                                    std::to_string(arguments.size()));
   ThreadState& state = thread_state();
   if (!state.trace && !state.recorders && state.depth == 0 && !state.effects) [[likely]]
-    return variants_->runner.run(arguments, captures_, results);
-  const std::vector<Tensor> inputs = with_captures(arguments, captures_);
-  for (const Variable& v : variables_) {
+    return state_->variants->runner.run(arguments, state_->captures, results);
+  const std::vector<Tensor> inputs = with_captures(arguments, state_->captures);
+  for (const Variable& v : state_->variables) {
     for (Trace* t = state.trace; t; t = t->part_of_outer ? t->outer() : nullptr) t->note_variable(v);
     watch_variable(v);
   }
-  if (state.trace) return assign(fits_as_node(inputs) ? add_call(inputs) : replay(*graph_, inputs), results);
+  if (state.trace) return assign(fits_as_node(inputs) ? add_call(inputs) : replay(*state_->graph, inputs), results);
   bool followed = false;
   bool only_tapes = true;
   bool batched = false;
@@ -182,21 +204,21 @@ void ConcreteFunction::call(std::span<const Tensor> arguments, SmallVector<Tenso
       only_tapes &= r->is_tape() && r->depth == state.depth;
     }
   }
-  if (state.effects && variants_->has_effects) return assign(replay(*graph_, inputs), results);
+  if (state.effects && state_->variants->has_effects) return assign(replay(*state_->graph, inputs), results);
   if (!batched && followed && heard_for_repeating())
-    if (const CallAgain* again = variants_->call_again(*graph_))
-      return assign(again->call(inputs, graph_->outputs.size()), results);
-  if (batched || !only_tapes) return assign(replay(*graph_, inputs), results);
-  if (!followed) return variants_->runner.run(arguments, captures_, results);
-  assign(variants_->training.call(*this, inputs), results);
+    if (const CallAgain* again = state_->variants->call_again(*state_->graph))
+      return assign(again->call(inputs, state_->graph->outputs.size()), results);
+  if (batched || !only_tapes) return assign(replay(*state_->graph, inputs), results);
+  if (!followed) return state_->variants->runner.run(arguments, state_->captures, results);
+  assign(state_->variants->training.call(*this, inputs), results);
 }
 
 std::vector<Tensor> ConcreteFunction::operator()(const std::vector<Tensor>& arguments) const {
-  for (size_t i = 0; i < arguments.size() && i < num_arguments_; ++i) {
-    const GraphValue& v = graph_->value(graph_->arguments[i]);
+  for (size_t i = 0; i < arguments.size() && i < state_->num_arguments; ++i) {
+    const GraphValue& v = state_->graph->value(state_->graph->arguments[i]);
     const Tensor& t = arguments[i];
     if (t.dtype() == v.dtype && v.shape.compatible_with(t.shape())) continue;
-    fail_invalid(graph_->name, "argument " + std::to_string(i) + " must be " + inputs()[i].to_string() +
+    fail_invalid(state_->graph->name, "argument " + std::to_string(i) + " must be " + inputs()[i].to_string() +
                                    ": got " + TensorSpec{t.shape(), t.dtype()}.to_string());
   }
   SmallVector<Tensor, 4> results;
@@ -204,31 +226,31 @@ std::vector<Tensor> ConcreteFunction::operator()(const std::vector<Tensor>& argu
   return {results.begin(), results.end()};
 }
 
-const std::string& ConcreteFunction::name() const { return graph_->name; }
+const std::string& ConcreteFunction::name() const { return state_->graph->name; }
 
 std::vector<TensorSpec> ConcreteFunction::inputs() const {
   std::vector<TensorSpec> specs;
-  for (size_t i = 0; i < num_arguments_; ++i) {
-    const GraphValue& v = graph_->value(graph_->arguments[i]);
-    specs.push_back({v.shape, v.dtype, graph_->argument_names[i]});
+  for (size_t i = 0; i < state_->num_arguments; ++i) {
+    const GraphValue& v = state_->graph->value(state_->graph->arguments[i]);
+    specs.push_back({v.shape, v.dtype, state_->graph->argument_names[i]});
   }
   return specs;
 }
 std::vector<TensorSpec> ConcreteFunction::outputs() const {
   std::vector<TensorSpec> specs;
-  for (const ValueId id : graph_->outputs)
-    specs.push_back({graph_->value(id).shape, graph_->value(id).dtype});
+  for (const ValueId id : state_->graph->outputs)
+    specs.push_back({state_->graph->value(id).shape, state_->graph->value(id).dtype});
   return specs;
 }
 std::vector<Variable> ConcreteFunction::trainable_variables() const {
   std::vector<Variable> list;
-  for (const Variable& v : variables_)
+  for (const Variable& v : state_->variables)
     if (v.trainable()) list.push_back(v);
   return list;
 }
 
 std::string ConcreteFunction::signature() const {
-  std::string text = graph_->name + "(";
+  std::string text = state_->graph->name + "(";
   const auto in = inputs();
   for (size_t i = 0; i < in.size(); ++i) text += (i ? ", " : "") + in[i].to_string();
   text += ") -> (";

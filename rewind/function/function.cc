@@ -259,7 +259,8 @@ std::vector<TensorSpec> FunctionCore::generalised(const TraceKey& key, const Ten
 
 // A trace that turns out to depend on which variables it is given is made again with those themselves. Gives
 // nullptr when that is why it failed.
-Ref<Trace> FunctionCore::run_tracer(Entry& entry, bool may_create_variables, Tracer tracer) const {
+Ref<Trace> FunctionCore::run_tracer(Entry& entry, bool may_create_variables, Tracer tracer,
+                                    CallStructure* structure) const {
   link_control_flow_rules();  // ops inside may become loops
   auto trace = Ref<Trace>::adopt(new Trace(options_.name));
   trace->may_create_variables = may_create_variables;
@@ -273,7 +274,7 @@ Ref<Trace> FunctionCore::run_tracer(Entry& entry, bool may_create_variables, Tra
   }
   TensorList results;
   try {
-    entry.prototype = tracer(symbols, entry.objects, inside, &results);
+    entry.prototype = tracer(symbols, entry.objects, inside, &results, structure);
   } catch (...) {
     if (trace->knows_its_variables()) {
       entry.own_variables = true;
@@ -295,15 +296,16 @@ const FunctionCore::Entry& FunctionCore::trace(std::unique_ptr<Entry> entry, Tra
   const Trace* const outer = thread_state().trace;
   bool may_create = entries_.empty() && (!outer || outer->may_create_variables);
   Ref<Trace> trace;
+  CallStructure structure{.argument_names = options_.argument_names, .known = true};
   for (bool settled = false; !settled;) {
     const bool own = entry->own_variables;
-    trace = run_tracer(*entry, may_create, tracer);
+    trace = run_tracer(*entry, may_create, tracer, &structure);
     // The first run made variables, later ones find them there: the second run is what all calls do.
     const bool created = trace && trace->created_variables;
     settled = !created && entry->own_variables == own;
     may_create = may_create && !created;
   }
-  entry->concrete = std::make_shared<ConcreteFunction>(trace, options_.memory_budget);
+  entry->concrete = std::make_shared<ConcreteFunction>(trace, options_.memory_budget, std::move(structure));
   for (const Tensor& t : trace->captures())
     if (t.dtype() == DType::kResource && !is_symbol(t)) entry->captured.push_back(object_behind(t));
   const Entry& made = *entry;
@@ -337,6 +339,13 @@ void FunctionCore::warn_of_retracing(const TraceKey& key) {
 int FunctionCore::tracing_count() const {
   const std::lock_guard lock(mutex_);
   return int(entries_.size());
+}
+
+std::vector<ConcreteFunction> FunctionCore::concrete_functions() const {
+  const std::lock_guard lock(mutex_);
+  std::vector<ConcreteFunction> list;
+  for (const auto& e : entries_) list.push_back(*e->concrete);
+  return list;
 }
 
 std::string FunctionCore::pretty_printed_concrete_signatures() const {

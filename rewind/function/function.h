@@ -20,6 +20,7 @@
 #include "rewind/function/concrete_function.h"
 #include "rewind/function/nest.h"
 #include "rewind/function/result.h"
+#include "rewind/function/structure_of.h"
 
 namespace rw {
 
@@ -34,6 +35,8 @@ struct FunctionOptions {
   // Bytes that the library may hold on the device while the function runs, all in: what does not fit is
   // recomputed, and what cannot fit is refused before the first step. 0: the device's budget, if one is set.
   int64_t memory_budget = 0;
+  // Of the parameters, for files: C++ does not tell them. TensorFlow calls the saved function by them.
+  std::vector<std::string> argument_names = {};
 };
 
 // Everything runs eagerly, for debuggers.
@@ -55,7 +58,8 @@ class FunctionCore {
   };
   // Runs the user's function on symbols: gives flat results and the prototype.
   using Tracer = FunctionRef<std::any(std::span<const Tensor> symbols, const ArgumentObjects& arguments,
-                                      const ArgumentObjects& inside, TensorList* results)>;
+                                      const ArgumentObjects& inside, TensorList* results,
+                                      CallStructure* structure)>;
 
   explicit FunctionCore(FunctionOptions options);
   // What the call passes on is behind `tensors`: handles of the variables among the arguments.
@@ -63,6 +67,8 @@ class FunctionCore {
 
   const FunctionOptions& options() const { return options_; }
   int tracing_count() const;
+  // The traces there are, in the order in which they were made.
+  std::vector<ConcreteFunction> concrete_functions() const;
   std::string pretty_printed_concrete_signatures() const;
 
  private:
@@ -70,7 +76,8 @@ class FunctionCore {
                           Tracer tracer);
   const Entry* look_up(const TraceKey& key, const TensorList& tensors, const ArgumentObjects& objects) const;
   const Entry& trace(std::unique_ptr<Entry> entry, Tracer tracer);
-  Ref<Trace> run_tracer(Entry& entry, bool may_create_variables, Tracer tracer) const;
+  Ref<Trace> run_tracer(Entry& entry, bool may_create_variables, Tracer tracer,
+                        CallStructure* structure) const;
   void check_recursion(const TraceKey& key) const;
   std::vector<TensorSpec> generalised(const TraceKey& key, const TensorList& tensors, bool* general) const;
   void warn_of_retracing(const TraceKey& key);
@@ -154,7 +161,7 @@ class Function {
   // The trace for arguments like these; a TensorSpec stands for a tensor of its kind, a vector of them for a
   // vector of tensors.
   template <class... A>
-  std::shared_ptr<const ConcreteFunction> get_concrete_function(A&&... args) const {
+  ConcreteFunction get_concrete_function(A&&... args) const {
     return concrete_for(detail::as_argument(std::forward<A>(args))...);
   }
 
@@ -172,6 +179,7 @@ class Function {
     return core_->pretty_printed_concrete_signatures();
   }
   F& callable() const { return *f_; }
+  const std::shared_ptr<FunctionCore>& core() const { return core_; }
 
  private:
   template <class... A>
@@ -185,15 +193,17 @@ class Function {
     return core_->find(key, *tensors, objects, tracer<detail::ResultOrNothing<R>>(args...));
   }
   template <class... A>
-  std::shared_ptr<const ConcreteFunction> concrete_for(A&&... args) const {
+  ConcreteFunction concrete_for(A&&... args) const {
     TensorList tensors;
-    return find<A...>(&tensors, args...).concrete;
+    return *find<A...>(&tensors, args...).concrete;
   }
 
   template <class Result, class... A>
   auto tracer(A&... args) const {
     return [&](std::span<const Tensor> symbols, const ArgumentObjects& arguments,
-               const ArgumentObjects& inside, TensorList* results) -> std::any {
+               const ArgumentObjects& inside, TensorList* results, CallStructure* structure) -> std::any {
+      detail::StructureReader given;
+      structure->arguments = {.kind = Structure::Kind::kTuple, .items = {given.read(std::as_const(args))...}};
       [[maybe_unused]] NestReader reader{symbols.data(), &arguments.variables, &inside.variables};
       // Braces fix the order of evaluation.
       std::tuple<decltype(detail::TracedArgument<A&>::read(args, reader))...> traced{
@@ -211,6 +221,7 @@ class Function {
             },
             traced);
         Nest<Result>::write(result, writer);
+        structure->results = detail::StructureReader().read(std::as_const(result));
         return result;
       }
     };
