@@ -140,6 +140,9 @@ class Function {
  public:
   Function(F f, FunctionOptions options)
       : f_(std::make_shared<F>(std::move(f))), core_(std::make_shared<FunctionCore>(std::move(options))) {}
+  // With the traces of another one of the same callable.
+  Function(F f, std::shared_ptr<FunctionCore> core)
+      : f_(std::make_shared<F>(std::move(f))), core_(std::move(core)) {}
 
   template <class... A>
   decltype(auto) operator()(A&&... args) const {
@@ -179,6 +182,7 @@ class Function {
     return core_->pretty_printed_concrete_signatures();
   }
   F& callable() const { return *f_; }
+  const std::shared_ptr<F>& shared_callable() const { return f_; }
   const std::shared_ptr<FunctionCore>& core() const { return core_; }
 
  private:

@@ -108,7 +108,11 @@ Module::Identity::Identity() {
   number = ++count;
 }
 
-Module::Module(std::string name) : name_(std::move(name)) {}
+Module::Module(std::string name) : name_(std::move(name)) { note_owner(this, nullptr); }
+Module::Module(const Module& other) : name_(other.name_), identity_(other.identity_) {
+  note_owner(this, &other);
+}
+Module::~Module() { forget_owner(this); }
 
 const std::string& Module::name() const {
   static std::mutex mutex;  // any thread may ask first

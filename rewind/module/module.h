@@ -6,8 +6,8 @@
 //     {} rw::Tensor operator()(const rw::Tensor& x) { return rw::matmul(x, w) + b; } RW_TRACK(w, b)
 //   };
 //
-// Members may be variables, modules, pointers to modules, and vectors, arrays, optionals and maps of these;
-// others are passed over. Order is TensorFlow's: own variables by member name, then those of the submodules,
+// Members may be variables, modules, pointers to modules, functions (function/member_function.h), and vectors,
+// arrays, optionals and maps of these; others are passed over. Order is TensorFlow's: own variables by member name, then those of the submodules,
 // breadth first. C++ does not let a library see members that no RW_TRACK lists, so a class without one is
 // refused where its variables are asked for; RW_TRACK() lists none.
 // Any number of threads may use a module as far as its members allow it; one changes members, while no other
@@ -26,6 +26,7 @@
 
 #include "rewind/base/number_text.h"
 #include "rewind/module/trackable.h"
+#include "rewind/module/tracked_function.h"
 #include "rewind/tensor/name_scope.h"
 #include "rewind/tensor/variable.h"
 
@@ -139,7 +140,9 @@ class Module {
  public:
   // An empty name is the class's own in snake_case.
   explicit Module(std::string name = "");
-  virtual ~Module() = default;
+  Module(const Module& other);
+  Module& operator=(const Module&) = default;
+  virtual ~Module();
 
   const std::string& name() const;
   // All throw FailedPreconditionError if the class derives from Module without RW_TRACK.

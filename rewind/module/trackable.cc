@@ -31,13 +31,24 @@ class VariableView final : public Trackable {
   Variable variable_;
 };
 
+// Checkpoints know nothing of functions.
+std::vector<TrackableChild> for_purpose(std::vector<TrackableChild> children, TrackFor purpose) {
+  if (purpose == TrackFor::kCheckpoint)
+    std::erase_if(children, [](const TrackableChild& c) {
+      return c.object->kind() == Trackable::Kind::kFunction;
+    });
+  return children;
+}
+
 class ContainerView final : public Trackable {
  public:
   ContainerView(Kind kind, const void* address, std::vector<TrackableChild> children)
       : kind_(kind), address_(address), children_(std::move(children)) {}
   ObjectId id() const override { return {"container", number_of(address_)}; }
   Kind kind() const override { return kind_; }
-  std::vector<TrackableChild> children(TrackFor) const override { return children_; }
+  std::vector<TrackableChild> children(TrackFor purpose) const override {
+    return for_purpose(children_, purpose);
+  }
   std::string describe() const override {
     const char* what = kind_ == Kind::kDict ? "map" : "list";
     return std::string(what) + " of " + std::to_string(children_.size()) + " tracked objects";
@@ -66,13 +77,13 @@ class ModuleView final : public Trackable {
  public:
   explicit ModuleView(const Module& module) : module_(module) {}
   ObjectId id() const override { return {"module", module_.identity()}; }
-  std::vector<TrackableChild> children(TrackFor) const override {
+  std::vector<TrackableChild> children(TrackFor purpose) const override {
     module_.check_members_listed();
     ChildCollector collector(ChildCollector::Want::kObjects);
     auto& module = const_cast<Module&>(module_);
     module.visit_members(collector);
     module.visit_more(collector);
-    return collector.take_objects();
+    return for_purpose(collector.take_objects(), purpose);
   }
   const Module* module() const override { return &module_; }
   std::string describe() const override { return "module " + module_.name(); }
