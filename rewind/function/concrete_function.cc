@@ -134,16 +134,16 @@ ConcreteFunction::ConcreteFunction(std::shared_ptr<const Graph> graph, size_t nu
                                    int64_t memory_budget, CallStructure structure) {
   RW_CHECK(graph->arguments.size() == num_arguments + captures.size());
   auto variants = std::make_unique<FunctionVariants>(graph, memory_budget);
-  state_ = std::make_shared<const State>(State{std::move(graph), num_arguments, std::move(captures),
-                                               std::move(variables), std::move(structure),
-                                               std::move(variants)});
+  state_ =
+      std::make_shared<const State>(State{std::move(graph), num_arguments, std::move(captures),
+                                          std::move(variables), std::move(structure), std::move(variants)});
   link_control_flow_rules();
 }
 
 FunctionResults::operator Tensor() const {
   if (list_.size() != 1)
-    fail_invalid("function", "a call with " + std::to_string(list_.size()) +
-                                 " results is no tensor: index them");
+    fail_invalid("function",
+                 "a call with " + std::to_string(list_.size()) + " results is no tensor: index them");
   return list_[0];
 }
 
@@ -152,7 +152,8 @@ const std::vector<Tensor>& ConcreteFunction::captured_inputs() const { return st
 const std::vector<Variable>& ConcreteFunction::variables() const { return state_->variables; }
 const CallStructure& ConcreteFunction::structure() const { return state_->structure; }
 DType ConcreteFunction::argument_type(size_t i) const {
-  return i < state_->num_arguments ? state_->graph->value(state_->graph->arguments[i]).dtype : DType::kInvalid;
+  return i < state_->num_arguments ? state_->graph->value(state_->graph->arguments[i]).dtype
+                                   : DType::kInvalid;
 }
 
 // A body with open sizes says less about its results than the call knows.
@@ -164,8 +165,9 @@ bool ConcreteFunction::fits_as_node(const std::vector<Tensor>& inputs) const {
 }
 
 std::vector<Tensor> ConcreteFunction::add_call(const std::vector<Tensor>& inputs) const {
-  const Tensors outputs = apply_control("StatefulPartitionedCall", inputs,
-                                        {{"Tout", state_->graph->output_types()}, {"f", BodyRef(state_->graph)}});
+  const Tensors outputs =
+      apply_control("StatefulPartitionedCall", inputs,
+                    {{"Tout", state_->graph->output_types()}, {"f", BodyRef(state_->graph)}});
   Trace& trace = *current_trace();
   for (size_t i = 0; i < outputs.size(); ++i) {
     const GraphValue& inside = state_->graph->value(state_->graph->outputs[i]);
@@ -183,7 +185,7 @@ MemoryReport ConcreteFunction::memory_plan(std::span<const Tensor> arguments) co
 void ConcreteFunction::call(std::span<const Tensor> arguments, SmallVector<Tensor, 4>* results) const {
   if (arguments.size() != state_->num_arguments)
     fail_invalid(state_->graph->name, "takes " + std::to_string(state_->num_arguments) + " tensors: got " +
-                                   std::to_string(arguments.size()));
+                                          std::to_string(arguments.size()));
   ThreadState& state = thread_state();
   if (!state.trace && !state.recorders && state.depth == 0 && !state.effects) [[likely]]
     return state_->variants->runner.run(arguments, state_->captures, results);
@@ -192,7 +194,8 @@ void ConcreteFunction::call(std::span<const Tensor> arguments, SmallVector<Tenso
     for (Trace* t = state.trace; t; t = t->part_of_outer ? t->outer() : nullptr) t->note_variable(v);
     watch_variable(v);
   }
-  if (state.trace) return assign(fits_as_node(inputs) ? add_call(inputs) : replay(*state_->graph, inputs), results);
+  if (state.trace)
+    return assign(fits_as_node(inputs) ? add_call(inputs) : replay(*state_->graph, inputs), results);
   bool followed = false;
   bool only_tapes = true;
   bool batched = false;
@@ -218,8 +221,9 @@ std::vector<Tensor> ConcreteFunction::operator()(const std::vector<Tensor>& argu
     const GraphValue& v = state_->graph->value(state_->graph->arguments[i]);
     const Tensor& t = arguments[i];
     if (t.dtype() == v.dtype && v.shape.compatible_with(t.shape())) continue;
-    fail_invalid(state_->graph->name, "argument " + std::to_string(i) + " must be " + inputs()[i].to_string() +
-                                   ": got " + TensorSpec{t.shape(), t.dtype()}.to_string());
+    fail_invalid(state_->graph->name, "argument " + std::to_string(i) + " must be " +
+                                          inputs()[i].to_string() + ": got " +
+                                          TensorSpec{t.shape(), t.dtype()}.to_string());
   }
   SmallVector<Tensor, 4> results;
   call(arguments, &results);

@@ -60,7 +60,7 @@ class FunctionGraph {
 class FunctionResults {
  public:
   explicit FunctionResults(std::vector<Tensor> list) : list_(std::move(list)) {}
-  operator Tensor() const;                                 // NOLINT: throws unless there is one result
+  operator Tensor() const;                                // NOLINT: throws unless there is one result
   operator std::vector<Tensor>() const { return list_; }  // NOLINT: the list is what they are
   const Tensor& operator[](size_t i) const { return list_[i]; }
   size_t size() const { return list_.size(); }
@@ -74,8 +74,7 @@ class FunctionResults {
 class ConcreteFunction {
  public:
   // Takes over a finished trace.
-  explicit ConcreteFunction(const Ref<Trace>& trace, int64_t memory_budget = 0,
-                            CallStructure structure = {});
+  explicit ConcreteFunction(const Ref<Trace>& trace, int64_t memory_budget = 0, CallStructure structure = {});
   ConcreteFunction(std::shared_ptr<const Graph> graph, size_t num_arguments, std::vector<Tensor> captures,
                    std::vector<Variable> variables, int64_t memory_budget = 0, CallStructure structure = {});
 
@@ -99,7 +98,9 @@ class ConcreteFunction {
     return std::make_shared<const ConcreteFunction>(*this);
   }
   operator std::shared_ptr<const ConcreteFunction>() const { return shared(); }  // NOLINT
-  friend bool operator==(const ConcreteFunction& a, const ConcreteFunction& b) { return a.state_ == b.state_; }
+  friend bool operator==(const ConcreteFunction& a, const ConcreteFunction& b) {
+    return a.state_ == b.state_;
+  }
 
   // What a call with such arguments does with memory: the predicted peak, what is kept and what is
   // recomputed.

@@ -57,9 +57,9 @@ class FunctionCore {
     std::vector<const Object*> captured;  // resources, which no other variable may be as well
   };
   // Runs the user's function on symbols: gives flat results and the prototype.
-  using Tracer = FunctionRef<std::any(std::span<const Tensor> symbols, const ArgumentObjects& arguments,
-                                      const ArgumentObjects& inside, TensorList* results,
-                                      CallStructure* structure)>;
+  using Tracer =
+      FunctionRef<std::any(std::span<const Tensor> symbols, const ArgumentObjects& arguments,
+                           const ArgumentObjects& inside, TensorList* results, CallStructure* structure)>;
 
   explicit FunctionCore(FunctionOptions options);
   // What the call passes on is behind `tensors`: handles of the variables among the arguments.

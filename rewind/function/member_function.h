@@ -137,8 +137,7 @@ class Function<R(A...)> {
   // Of a module that is moved: the traces stay good, its variables are the same.
   Function(Function&& other) noexcept
       : options_(std::move(other.options_)), call_(other.call_), function_(std::move(other.function_)) {
-    if (owner_.follow(other.owner_, &other, this) && function_)
-      function_->callable().self = owner_.object();
+    if (owner_.follow(other.owner_, &other, this) && function_) function_->callable().self = owner_.object();
     other.function_.reset();
   }
   // A member of a module goes on calling its module.

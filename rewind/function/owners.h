@@ -1,5 +1,5 @@
-// Which modules live, by address, and which one a module is a copy of: a function that is a member of a module
-// finds the module that a copy of it belongs to.
+// Which modules live, by address, and which one a module is a copy of: a function that is a member of a
+// module finds the module that a copy of it belongs to.
 #pragma once
 
 namespace rw {

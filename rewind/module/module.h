@@ -6,10 +6,10 @@
 //     {} rw::Tensor operator()(const rw::Tensor& x) { return rw::matmul(x, w) + b; } RW_TRACK(w, b)
 //   };
 //
-// Members may be variables, modules, pointers to modules, functions (function/member_function.h), and vectors,
-// arrays, optionals and maps of these; others are passed over. Order is TensorFlow's: own variables by member name, then those of the submodules,
-// breadth first. C++ does not let a library see members that no RW_TRACK lists, so a class without one is
-// refused where its variables are asked for; RW_TRACK() lists none.
+// Members may be variables, modules, pointers to modules, functions (function/member_function.h), and
+// vectors, arrays, optionals and maps of these; others are passed over. Order is TensorFlow's: own variables
+// by member name, then those of the submodules, breadth first. C++ does not let a library see members that no
+// RW_TRACK lists, so a class without one is refused where its variables are asked for; RW_TRACK() lists none.
 // Any number of threads may use a module as far as its members allow it; one changes members, while no other
 // uses it.
 #pragma once

@@ -34,9 +34,8 @@ class VariableView final : public Trackable {
 // Checkpoints know nothing of functions.
 std::vector<TrackableChild> for_purpose(std::vector<TrackableChild> children, TrackFor purpose) {
   if (purpose == TrackFor::kCheckpoint)
-    std::erase_if(children, [](const TrackableChild& c) {
-      return c.object->kind() == Trackable::Kind::kFunction;
-    });
+    std::erase_if(children,
+                  [](const TrackableChild& c) { return c.object->kind() == Trackable::Kind::kFunction; });
   return children;
 }
 

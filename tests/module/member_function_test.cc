@@ -7,105 +7,104 @@
 #include "rewind/autodiff/gradient_tape.h"
 #include "rewind/module/module.h"
 #include "rewind/tensor/ops/matmul.h"
-#include "support/expect_error.h"
+#include "tests/support/expect_error.h"
 
 namespace rw {
 namespace {
 
-struct Net : Module {
+struct Scaling : Module {
   Variable w;
   int calls = 0;  // of the C++ code
-  explicit Net(float value = 2) : w(value, {.name = "w"}) {}
+  explicit Scaling(float value = 2) : w(value, {.name = "w"}) {}
   Tensor forward(const Tensor& x) {
     ++calls;
     return x * w;
   }
   Tensor scaled(Tensor x, double by, bool training) const { return training ? x * w * by : x; }
-  Function<Tensor(const Tensor&)> call{this, &Net::forward};
-  Function<Tensor(Tensor, double, bool)> scale = rw::function(this, &Net::scaled, {.name = "scale"});
+  Function<Tensor(const Tensor&)> call{this, &Scaling::forward};
+  Function<Tensor(Tensor, double, bool)> scale = rw::function(this, &Scaling::scaled, {.name = "scale"});
   RW_TRACK(w, call, scale)
 };
 
 // A function inside of a part, and one in front of it that is made of the whole.
-struct Outer : Module {
-  Function<Tensor(const Tensor&)> twice{this, [](Outer& self, const Tensor& x) {
-                                          return self.part.call(x) + self.part.call(x);
-                                        }};
-  Net part{5};
+struct Doubling : Module {
+  Function<Tensor(const Tensor&)> twice{
+      this, [](Doubling& self, const Tensor& x) { return self.part.call(x) + self.part.call(x); }};
+  Scaling part{5};
   RW_TRACK(twice, part)
 };
 
-float value(const Tensor& t) { return t.item<float>(); }
+float number(const Tensor& t) { return t.item<float>(); }
 
 TEST(MemberFunction, CallsItsModuleAndKeepsTraces) {
-  Net net;
-  EXPECT_EQ(value(net.call(constant(3.0f))), 6);
+  Scaling net;
+  EXPECT_EQ(number(net.call(constant(3.0f))), 6);
   net.w.assign(4.0f);
-  EXPECT_EQ(value(net.call(constant(3.0f))), 12);
+  EXPECT_EQ(number(net.call(constant(3.0f))), 12);
   EXPECT_EQ(net.calls, 1);
-  EXPECT_EQ(value(net.scale(constant(3.0f), 2, true)), 24);
-  EXPECT_EQ(value(net.scale(constant(3.0f), 2, false)), 3);
+  EXPECT_EQ(number(net.scale(constant(3.0f), 2, true)), 24);
+  EXPECT_EQ(number(net.scale(constant(3.0f), 2, false)), 3);
   EXPECT_EQ(net.scale.tracing_count(), 2);
   GradientTape tape;
   const Tensor y = net.call(net.w);  // a variable reads as its value
-  EXPECT_EQ(value(tape.gradient(y, net.w)), 8);
+  EXPECT_EQ(number(tape.gradient(y, net.w)), 8);
 }
 
 TEST(MemberFunction, ACopyOfTheModuleCallsTheCopy) {
-  Net net;
+  Scaling net;
   net.call(constant(1.0f));
-  Net copy = net;
+  Scaling copy = net;
   EXPECT_EQ(copy.call.tracing_count(), 0);
   copy.w = Variable(10.0f);
-  EXPECT_EQ(value(copy.call(constant(3.0f))), 30);
+  EXPECT_EQ(number(copy.call(constant(3.0f))), 30);
   EXPECT_EQ(copy.calls, 2);  // one came with the copy
-  EXPECT_EQ(value(net.call(constant(3.0f))), 6);
+  EXPECT_EQ(number(net.call(constant(3.0f))), 6);
 
-  std::vector<Net> many(3, copy);
-  for (Net& each : many) {
+  std::vector<Scaling> many(3, copy);
+  for (Scaling& each : many) {
     each.w = Variable(7.0f);
-    EXPECT_EQ(value(each.call(constant(1.0f))), 7);
+    EXPECT_EQ(number(each.call(constant(1.0f))), 7);
   }
   many.resize(20, copy);  // they move
-  EXPECT_EQ(value(many[1].call(constant(1.0f))), 7);
-  EXPECT_EQ(value(many[19].call(constant(1.0f))), 10);
+  EXPECT_EQ(number(many[1].call(constant(1.0f))), 7);
+  EXPECT_EQ(number(many[19].call(constant(1.0f))), 10);
 }
 
 TEST(MemberFunction, PartsAndWholesOfACopy) {
-  auto outer = std::make_unique<Outer>();
-  Outer copy(*outer);
+  auto outer = std::make_unique<Doubling>();
+  Doubling copy(*outer);
   copy.part.w = Variable(1.0f);
-  EXPECT_EQ(value(outer->twice(constant(1.0f))), 10);
+  EXPECT_EQ(number(outer->twice(constant(1.0f))), 10);
   outer.reset();
-  EXPECT_EQ(value(copy.twice(constant(1.0f))), 2);
+  EXPECT_EQ(number(copy.twice(constant(1.0f))), 2);
 }
 
 TEST(MemberFunction, AMoveKeepsTheTraces) {
-  Net net;
+  Scaling net;
   net.call(constant(1.0f));
-  std::optional<Net> moved(std::move(net));
+  std::optional<Scaling> moved(std::move(net));
   EXPECT_EQ(moved->call.tracing_count(), 1);
   moved->w.assign(9.0f);
-  EXPECT_EQ(value(moved->call(constant(1.0f))), 9);
-  EXPECT_EQ(value(moved->call(constant({1.0f, 2.0f}))[1]), 18);  // traced by the new object
+  EXPECT_EQ(number(moved->call(constant(1.0f))), 9);
+  EXPECT_EQ(number(moved->call(constant({1.0f, 2.0f}))[1]), 18);  // traced by the new object
   EXPECT_EQ(moved->calls, 2);
 }
 
 TEST(MemberFunction, AssignedModulesCallThemselves) {
-  Net a(2), b(3);
+  Scaling a(2), b(3);
   a.call(constant(1.0f));
   b.call(constant(1.0f));
   a = b;
   a.w = Variable(11.0f);
-  EXPECT_EQ(value(a.call(constant(1.0f))), 11);
-  EXPECT_EQ(value(b.call(constant(1.0f))), 3);
+  EXPECT_EQ(number(a.call(constant(1.0f))), 11);
+  EXPECT_EQ(number(b.call(constant(1.0f))), 3);
 }
 
 TEST(MemberFunction, ACopyOfTheFunctionAloneCallsTheModuleStill) {
-  Net net;
+  Scaling net;
   const auto call = net.call;
   net.w.assign(6.0f);
-  EXPECT_EQ(value(call(constant(1.0f))), 6);
+  EXPECT_EQ(number(call(constant(1.0f))), 6);
   EXPECT_EQ(net.call.tracing_count(), 1);  // one function
 }
 
@@ -114,21 +113,21 @@ struct Borrower : Module {
   Variable w{100.0f};
   int calls = 0;
   Function<Tensor(const Tensor&)> call;
-  explicit Borrower(const Net& net) : call(net.call) {}
+  explicit Borrower(const Scaling& net) : call(net.call) {}
   RW_TRACK(w, call)
 };
 
 TEST(MemberFunction, AModuleMayBorrowAFunction) {
-  Net net;
+  Scaling net;
   const Borrower borrower(net);
-  EXPECT_EQ(value(borrower.call(constant(1.0f))), 2);
+  EXPECT_EQ(number(borrower.call(constant(1.0f))), 2);
 }
 
 TEST(MemberFunction, HoldsWhatFunctionMadeWithItsTraces) {
   auto f = rw::function([](const Tensor& x) { return x + 1.0f; });
   f(constant(1.0f));
   const Function<Tensor(const Tensor&)> held = f;
-  EXPECT_EQ(value(held(constant(1.0f))), 2);
+  EXPECT_EQ(number(held(constant(1.0f))), 2);
   EXPECT_EQ(f.tracing_count(), 1);
   const Function<Tensor(const Tensor&)> none;
   EXPECT_FALSE(none);
@@ -136,7 +135,7 @@ TEST(MemberFunction, HoldsWhatFunctionMadeWithItsTraces) {
 }
 
 TEST(MemberFunction, IsAmongTheObjectsOfAModule) {
-  Net net;
+  Scaling net;
   net.call(constant(1.0f));
   std::vector<std::string> names;
   for (const TrackableChild& child : net.trackable()->children(TrackFor::kSavedModel)) {
@@ -153,7 +152,8 @@ TEST(MemberFunction, IsAmongTheObjectsOfAModule) {
 TEST(MemberFunction, TracesWhatItsSignatureAsksFor) {
   struct Signed : Module {
     Function<Tensor(const Tensor&, const Tensor&)> call{
-        this, [](Signed&, const Tensor& a, const Tensor& b) { return a + b; },
+        this,
+        [](Signed&, const Tensor& a, const Tensor& b) { return a + b; },
         {.input_signature = {{{{-1}, float32, "a"}, {{}, float32, "b"}}}}};
     RW_TRACK(call)
   } module;
@@ -164,31 +164,31 @@ TEST(MemberFunction, TracesWhatItsSignatureAsksFor) {
 }
 
 TEST(ConcreteFunctionHandle, IsCalledAndReadAsAPointer) {
-  Net net;
+  Scaling net;
   const ConcreteFunction f = net.call.get_concrete_function(TensorSpec{{-1}, float32, "x"});
-  EXPECT_EQ(value(Tensor(f(constant({3.0f})))[0]), 6);
+  EXPECT_EQ(number(Tensor(f(constant({3.0f})))[0]), 6);
   EXPECT_EQ(f->inputs()[0].name, "x");
   EXPECT_EQ((*f)({constant({3.0f})}).size(), 1u);
   const Variable v(constant({4.0f}));
   const Tensor y = f(v);
-  EXPECT_EQ(value(y[0]), 8);
+  EXPECT_EQ(number(y[0]), 8);
   EXPECT_EQ(f, net.call.get_concrete_function(TensorSpec{{-1}, float32, "x"}));
   const std::shared_ptr<const ConcreteFunction> shared = f;
   EXPECT_EQ(*shared, f);
   EXPECT_EQ(f.structure().arguments.items.size(), 1u);
   const auto two = rw::function([](const Tensor& x) { return std::tuple(x, x * 2.0f); });
   const auto both = two.get_concrete_function(TensorSpec{});
-  EXPECT_EQ(value(both(4)[1]), 8);  // a number takes the argument's type
+  EXPECT_EQ(number(both(4)[1]), 8);  // a number takes the argument's type
   expect_error<InvalidArgumentError>([&] { (void)Tensor(both(4)); }, "2 results");
 }
 
 TEST(CallStructure, SaysWhatStandsWhere) {
   using Kind = Structure::Kind;
-  const auto f = rw::function(
-      [](const std::vector<Tensor>& list, const std::map<std::string, std::pair<Tensor, int>>& named, bool flag,
-         std::optional<Tensor> none) {
-        return std::map<std::string, Tensor>{{"a", list[1]}, {"b", named.at("k").first}};
-      });
+  const auto f = rw::function([](const std::vector<Tensor>& list,
+                                 const std::map<std::string, std::pair<Tensor, int>>& named, bool flag,
+                                 std::optional<Tensor> none) {
+    return std::map<std::string, Tensor>{{"a", list[1]}, {"b", named.at("k").first}};
+  });
   const Tensor x = constant(1.0f);
   const CallStructure& s =
       f.get_concrete_function(std::vector{x, x}, std::map<std::string, std::pair<Tensor, int>>{{"k", {x, 3}}},
