@@ -51,6 +51,7 @@ class FunctionGraph {
   std::string to_string() const;  // one line a node
   std::string as_dot() const;     // a drawing for Graphviz
   const Graph& ir() const { return *graph_; }
+  const std::shared_ptr<const Graph>& ir_ref() const { return graph_; }
 
  private:
   std::shared_ptr<const Graph> graph_;

@@ -41,7 +41,8 @@ struct Structure {
 struct CallStructure {
   Structure arguments = {.kind = Structure::Kind::kTuple};  // one item per argument of the C++ function
   Structure results = {};
-  std::vector<std::string> argument_names = {};  // where FunctionOptions says them
+  Structure keywords = {.kind = Structure::Kind::kDict};  // of functions from files
+  std::vector<std::string> argument_names = {};           // where FunctionOptions says them
   bool known = false;                            // false: a graph without a C++ function
 };
 

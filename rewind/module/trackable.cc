@@ -31,11 +31,15 @@ class VariableView final : public Trackable {
   Variable variable_;
 };
 
-// Checkpoints know nothing of functions.
+// Checkpoints know nothing of functions; in a SavedModel the one named `call` is what the object does when it is
+// called.
 std::vector<TrackableChild> for_purpose(std::vector<TrackableChild> children, TrackFor purpose) {
   if (purpose == TrackFor::kCheckpoint)
     std::erase_if(children,
                   [](const TrackableChild& c) { return c.object->kind() == Trackable::Kind::kFunction; });
+  else
+    for (TrackableChild& c : children)
+      if (c.name == "call" && c.object->kind() == Trackable::Kind::kFunction) c.name = "__call__";
   return children;
 }
 

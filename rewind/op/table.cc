@@ -11,6 +11,7 @@
 #include "rewind/base/ascii.h"
 #include "rewind/base/error.h"
 #include "rewind/op/families.h"
+#include "rewind/op/library_rows.h"
 #include "rewind/op/schema.h"
 
 namespace rw {
@@ -26,6 +27,7 @@ struct Rows {
   std::shared_mutex mutex;
   std::deque<Op> rows;
   std::unordered_map<std::string_view, const Op*> by_name;
+  size_t library_rows = 0;  // the first ones
 };
 
 Rows& rows() {
@@ -64,6 +66,10 @@ void fill_table() {
   register_autodiff_rules();
   if (register_function_rules) register_function_rules();
   register_data_rules();
+  {
+    const std::unique_lock lock(rows().mutex);
+    rows().library_rows = rows().rows.size();
+  }
   g_filled.store(true, std::memory_order_release);
 }
 
@@ -118,6 +124,14 @@ std::vector<const Op*> OpTable::all() const {
   std::vector<const Op*> list;
   for (const Op& op : r.rows) list.push_back(&op);
   return list;
+}
+
+bool is_library_row(const Op& op) {
+  (void)op_table();
+  Rows& r = rows();
+  const std::shared_lock lock(r.mutex);
+  const auto end = r.rows.begin() + std::ptrdiff_t(r.library_rows);
+  return std::find_if(r.rows.begin(), end, [&](const Op& row) { return &row == &op; }) != end;
 }
 
 OpTable& op_table() {

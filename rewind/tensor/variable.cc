@@ -22,6 +22,7 @@ namespace {
 struct LiveStates {
   std::mutex mutex;
   std::unordered_map<const void*, uint64_t> numbers;  // by the state's address
+  std::unordered_map<const Object*, std::weak_ptr<const void>> by_cell;
   uint64_t made = 0;
 };
 // Never destroyed: variables of static storage may outlive it.
@@ -31,6 +32,10 @@ LiveStates& live_states() {
 }
 
 }  // namespace
+
+static const Object* cell_behind(const Tensor& handle) {
+  return static_cast<const Ref<Object>*>(handle.impl()->data)->get();
+}
 
 bool is_variable_state(const void* address) {
   const std::lock_guard lock(live_states().mutex);
@@ -56,6 +61,7 @@ struct Variable::State {
   ~State() {
     const std::lock_guard lock(live_states().mutex);
     live_states().numbers.erase(this);
+    if (!original) live_states().by_cell.erase(cell_behind(handle));
   }
   State(const State&) = delete;
   State& operator=(const State&) = delete;
@@ -106,8 +112,21 @@ void Variable::create(const Tensor& initial, std::string name, Shape shape, bool
       Ref<Object>::adopt(new VariableCell(name, initial.dtype(), shape));
   state_ = std::make_shared<State>(make_tensor(std::move(handle)), std::move(name), initial.dtype(),
                                    std::move(shape), trainable);
+  {
+    const std::lock_guard lock(live_states().mutex);
+    live_states().by_cell[cell_behind(state_->handle)] = state_;
+  }
   const OutsideTraces outside;
   assign(lifted);
+}
+
+Variable Variable::behind(const Tensor& handle) {
+  Variable v;
+  if (handle.dtype() != DType::kResource || is_symbol(handle)) return v;
+  const std::lock_guard lock(live_states().mutex);
+  const auto at = live_states().by_cell.find(cell_behind(handle));
+  if (at != live_states().by_cell.end()) v.state_ = std::static_pointer_cast<const State>(at->second.lock());
+  return v;
 }
 
 const std::string& Variable::name() const { return state().name; }

@@ -88,6 +88,8 @@ class Variable {
   // For functions. The variable as an argument of a trace: behind a handle tensor of its own, which the trace
   // takes for the argument; used anywhere else it is the variable itself.
   Variable as_argument() const;
+  // The living variable with this handle; undefined if there is none.
+  static Variable behind(const Tensor& handle);
   // id() without a word to the trace, and an object that keeps the variable alive.
   const std::shared_ptr<const void> identity() const;
 
