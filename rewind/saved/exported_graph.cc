@@ -48,6 +48,29 @@ std::string plain_name(std::string name) {
   return name;
 }
 
+HostTensor host_scalar(int32_t value) { return {DType::kInt32, {}, std::make_shared<const int32_t>(value)}; }
+
+bool is_counter(const GraphValue& v) { return v.dtype == DType::kInt32 && v.shape == Shape{}; }
+
+// A loop that TensorFlow made: its first value grows by one, its second stays.
+bool counts_already(const Node& loop) {
+  const Graph& body = *graph_attr(loop, "body");
+  if (body.arguments.size() < 2) return false;
+  for (const size_t i : {0, 1})
+    if (!is_counter(body.value(body.arguments[i])) || !is_counter(body.value(body.outputs[i]))) return false;
+  const auto source = [&](ValueId v) {
+    while (const Node* n = body.producer(v)) {
+      if (n->op->name != "Identity") break;
+      v = n->inputs[0];
+    }
+    return v;
+  };
+  const Node* add = body.producer(source(body.outputs[0]));
+  return source(body.outputs[1]) == body.arguments[1] && add &&
+         (add->op->name == "AddV2" || add->op->name == "Add") &&
+         (source(add->inputs[0]) == body.arguments[0] || source(add->inputs[1]) == body.arguments[0]);
+}
+
 }  // namespace
 
 GraphPtr GraphExporter::get(const GraphPtr& graph, const std::string& name) {
@@ -76,6 +99,7 @@ void GraphExporter::visit(const Graph& from, NodeId id, GraphCopy& copy, Graph& 
     for (size_t k = 0; k < n.outputs.size(); ++k) copy.set(n.outputs[k], copy[n.inputs[k]]);
     return;
   }
+  if ((op == "While" || op == "StatelessWhile") && !counts_already(n)) return add_loop(from, n, copy, to);
   if (!is_library_row(*n.op)) {
     if (saved_model::find_decomposition(op)) return decompose(n, copy, to);
     refuse(from, n, "TensorFlow has no such op; rw::saved_model::register_decomposition says it in ops that it has");
@@ -127,6 +151,54 @@ void GraphExporter::decompose(const Node& node, GraphCopy& copy, Graph& to) {
   for (size_t i = 0; i < node.outputs.size(); ++i) copy.set(node.outputs[i], inner[body->outputs[i]]);
 }
 
+void GraphExporter::relocate(const GraphPtr& from, const GraphPtr& to) {
+  for (ExportedGradient& g : gradients_)
+    if (g.graph == from) g.graph = to;
+}
+
+// A loop's condition or body behind the two values that TensorFlow's loops begin with.
+GraphPtr GraphExporter::counting(const GraphPtr& function, bool is_body) {
+  GraphPtr& made = counting_[{function.get(), is_body}];
+  if (made) return made;
+  auto graph = std::make_shared<Graph>();
+  graph->name = "__inference_while_" + std::string(is_body ? "body_" : "cond_") + std::to_string(++count_);
+  const ValueId counter = graph->add_argument(DType::kInt32, Shape{}, "loop_counter");
+  const ValueId limit = graph->add_argument(DType::kInt32, Shape{}, "maximum_iterations");
+  GraphCopy copy(*function, *graph);
+  copy.arguments();
+  for (size_t i = 0; i < function->nodes().size(); ++i) copy.node(NodeId(i));
+  if (is_body) {
+    const std::vector<ValueId> terms{counter, graph->add_constant(host_scalar(1))};
+    graph->outputs = {graph->node(graph->add_node(find_op("AddV2"), {}, terms)).outputs[0], limit};
+  }
+  copy.outputs();
+  relocate(function, graph);
+  made = graph;
+  return made;
+}
+
+void GraphExporter::add_loop(const Graph& from, const Node& node, GraphCopy& copy, Graph& to) {
+  std::vector<ValueId> inputs{to.add_constant(host_scalar(0)), to.add_constant(host_scalar(-1))};
+  std::vector<DType> types(2, DType::kInt32);
+  std::vector<Shape> shapes(2);
+  for (const ValueId v : node.inputs) inputs.push_back(copy[v]);
+  for (const ValueId v : node.outputs) {
+    types.push_back(from.value(v).dtype);
+    shapes.push_back(from.value(v).shape);
+  }
+  Attrs attrs = node.attrs;
+  for (const char* name : {"cond", "body"})
+    attrs = attrs.with(name, BodyRef(counting(get(graph_attr(node, name)), name[0] == 'b')));
+  if (const AttrValue* given = attrs.find("output_shapes"))
+    if (auto list = *given->get_if<std::vector<Shape>>(); !list.empty()) {
+      list.insert(list.begin(), 2, Shape{});
+      attrs = attrs.with("output_shapes", list);
+    }
+  const NodeId loop = to.add_node(*node.op, attrs, inputs, types, shapes);
+  to.node(loop).name = node.name;
+  for (size_t k = 0; k < node.outputs.size(); ++k) copy.set(node.outputs[k], to.node(loop).outputs[k + 2]);
+}
+
 void GraphExporter::add_gradient(const Graph& from, const Node& node, GraphCopy& copy, Graph& to) {
   ExportedGradient made;
   made.op_type = "CustomGradient-" + std::to_string(++count_);
@@ -147,7 +219,15 @@ void GraphExporter::add_gradient(const Graph& from, const Node& node, GraphCopy&
     return id;
   };
   std::vector<ValueId> values;
-  for (size_t k = 0; k < ports; ++k) values.push_back(copy[node.inputs[k]]);
+  for (size_t k = 0; k < ports; ++k) {
+    ValueId v = copy[node.inputs[k]];
+    if (const auto variable = to.value(v).variable) {  // what TensorFlow passes of a variable
+      const std::vector<DType> dtype{variable->dtype};
+      const std::vector<Shape> shape{variable->shape};
+      v = to.node(to.add_node(find_op("ReadVariableOp"), {{"dtype", dtype[0]}}, {&v, 1}, dtype, shape)).outputs[0];
+    }
+    values.push_back(v);
+  }
   const NodeId id = identity("IdentityN", values, made.op_type);
   for (size_t k = 0; k < made.num_results; ++k) copy.set(node.outputs[k], to.node(id).outputs[k]);
   for (size_t k = ports; k < node.inputs.size(); ++k) {
@@ -171,8 +251,7 @@ void GraphExporter::add_gradient(const Graph& from, const Node& node, GraphCopy&
     inner.argument(backward->arguments[k]);
   for (size_t i = 0; i < backward->nodes().size(); ++i) inner.node(NodeId(i));
   inner.outputs();
-  for (ExportedGradient& g : gradients_)  // nested ones live in the copy
-    if (g.graph == backward) g.graph = function;
+  relocate(backward, function);
   made.function = function;
   gradients_.push_back(std::move(made));
 }

@@ -1,6 +1,8 @@
 // Graphs of traces in TensorFlow's ops alone, as a SavedModel holds them:
 //   a gradient of the user's own   an IdentityN whose attribute _gradient_op_type names the gradient's function
 //   what is computed again         its values: TensorFlow keeps them
+//   a loop                         one that counts its iterations: TensorFlow's gradient of While reads a counter and
+//                                  a limit from the first two of the loop's values
 //   an op of the user's own        its decomposition (decomposition.h)
 // What has no such form is collected and named by check().
 #pragma once
@@ -40,10 +42,15 @@ class GraphExporter {
  private:
   void visit(const Graph& from, NodeId id, GraphCopy& copy, Graph& to, std::vector<size_t>* gradients);
   void decompose(const Node& node, GraphCopy& copy, Graph& to);
+  void add_loop(const Graph& from, const Node& node, GraphCopy& copy, Graph& to);
+  GraphPtr counting(const GraphPtr& function, bool is_body);
+  // The nodes of a graph are in another one.
+  void relocate(const GraphPtr& from, const GraphPtr& to);
   void add_gradient(const Graph& from, const Node& node, GraphCopy& copy, Graph& to);
   void refuse(const Graph& graph, const Node& node, const std::string& why);
 
   std::map<const Graph*, GraphPtr> made_;
+  std::map<std::pair<const Graph*, bool>, GraphPtr> counting_;
   std::vector<GraphPtr> originals_;  // keeps the keys alive
   std::vector<ExportedGradient> gradients_;
   std::vector<std::string> problems_;
