@@ -8,6 +8,7 @@
 #undef max
 
 #include "rewind/keras/callbacks.h"
+#include "rewind/keras/export.h"
 #include "rewind/keras/layers.h"
 #include "rewind/keras/loss_scale_optimizer.h"
 #include "rewind/keras/losses.h"

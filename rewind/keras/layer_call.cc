@@ -76,6 +76,7 @@ void Layer::build_here(const std::vector<Shape>& shapes) {
   next_weight_ = s.weights.size();
   if (!s.built) s.build_shapes = shapes;
   find_children();
+  if (s.input_shapes.empty()) s.input_shapes = shapes;
   s.built = true;
   built_here_ = true;
   tell_new_children(*this);
@@ -131,6 +132,8 @@ std::vector<Tensor> Layer::run(std::vector<Tensor> inputs, CallArgs args) {
   }
   const CallEntry entry(context, &s, args.training);
   if (!built_here_) {
+    if (s.input_types.empty())
+      for (const Tensor& t : inputs) s.input_types.push_back(t.dtype());
     build_here(shapes_of(inputs));
     check_inputs();
   }

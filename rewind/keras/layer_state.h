@@ -47,6 +47,8 @@ struct LayerState {
   bool own_children = false;                          // a model that knows its layers: calls add none
   std::vector<std::weak_ptr<GraphNode>> nodes;        // symbolic calls
   std::vector<Shape> output_shapes;                   // of the first call
+  std::vector<Shape> input_shapes;                    // for which it was built
+  std::vector<DType> input_types;                     // of the call that built it, if one did
 
   std::shared_ptr<Trainer> trainer;  // of a model that was compiled; guarded by mutex
   std::recursive_mutex training;     // fit, evaluate and single steps take turns

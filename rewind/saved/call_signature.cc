@@ -20,9 +20,6 @@ StructuredValue value_of(T v) {
   out.kind = std::move(v);
   return out;
 }
-StructuredValue tuple_of(std::vector<StructuredValue> items) {
-  return value_of(format::Box<format::StructuredTuple>(format::StructuredTuple{std::move(items)}));
-}
 
 // Indices of a dict's items in the order of their keys.
 std::vector<size_t> sorted_items(const Structure& dict) {
@@ -57,7 +54,7 @@ class Walk {
         std::vector<StructuredValue> items;
         for (size_t i = 0; i < s.items.size(); ++i)
           items.push_back(walk(s.items[i], name + "_" + std::to_string(i)));
-        return s.is(Kind::kList) ? list_value(std::move(items)) : tuple_of(std::move(items));
+        return s.is(Kind::kList) ? list_value(std::move(items)) : tuple_value(std::move(items));
       }
       case Kind::kDict: {
         format::StructuredDict dict;
@@ -79,7 +76,7 @@ class Walk {
     type.type_spec_class = format::TypeSpecClass::kVariable;
     type.type_spec_class_name = "VariableSpec";
     type.num_flat_components = 1;
-    type.type_state = tuple_of({value_of(to_shape_proto(spec.shape)), value_of(format::DataType(spec.dtype)),
+    type.type_state = tuple_value({value_of(to_shape_proto(spec.shape)), value_of(format::DataType(spec.dtype)),
                                 value_of(true), value_of(format::SInt64{int64_t(s.index)})});
     return value_of(format::Box<format::TypeSpecProto>(std::move(type)));
   }
@@ -149,11 +146,14 @@ StructuredValue none_value() { return value_of(format::NoneValue()); }
 StructuredValue list_value(std::vector<StructuredValue> items) {
   return value_of(format::Box<format::StructuredList>(format::StructuredList{std::move(items)}));
 }
+StructuredValue tuple_value(std::vector<StructuredValue> items) {
+  return value_of(format::Box<format::StructuredTuple>(format::StructuredTuple{std::move(items)}));
+}
 StructuredValue dict_value(format::StructuredDict fields) {
   return value_of(format::Box<format::StructuredDict>(std::move(fields)));
 }
 StructuredValue call_value(std::vector<StructuredValue> positional, format::StructuredDict by_keyword) {
-  return tuple_of({tuple_of(std::move(positional)), dict_value(std::move(by_keyword))});
+  return tuple_value({tuple_value(std::move(positional)), dict_value(std::move(by_keyword))});
 }
 
 StructuredValue tensor_spec_value(const std::string& name, DType dtype, const Shape& shape) {

@@ -32,6 +32,7 @@ format::FunctionSpec function_spec(const std::vector<std::string>& parameters, b
 format::StructuredValue tensor_spec_value(const std::string& name, DType dtype, const Shape& shape);
 format::StructuredValue none_value();
 format::StructuredValue list_value(std::vector<format::StructuredValue> items);
+format::StructuredValue tuple_value(std::vector<format::StructuredValue> items);
 format::StructuredValue dict_value(format::StructuredDict fields);
 // A call's arguments: (positional, by keyword).
 format::StructuredValue call_value(std::vector<format::StructuredValue> positional, format::StructuredDict by_keyword);

@@ -6,6 +6,7 @@
 #include "rewind/graph/graph_def.h"
 #include "rewind/graph/tensor_proto.h"
 #include "rewind/op/object.h"
+#include "rewind/saved/op_list.h"
 #include "rewind/saved/snapshot.h"
 #include "rewind/tensor/tensor_impl.h"
 #include "rewind/tensor/trace.h"
@@ -167,6 +168,7 @@ void SavedModelWriter::write_meta() {
   meta_.signature_def["__saved_model_init_op"].outputs["__saved_model_init_op"] = init_info;
   graph_def_.versions = to_graph_def(Graph()).versions;
   auto& info = meta_.meta_info_def.emplace();
+  info.stripped_op_list = used_ops(graph_def_);
   info.tags = {"serve"};
   info.tensorflow_version = "2.21.0";  // whose ops these are
   info.tensorflow_git_version = "rewind";

@@ -1,0 +1,122 @@
+#include "rewind/keras/export.h"
+
+#include "rewind/base/error.h"
+#include "rewind/format/saved_model.h"
+#include "rewind/keras/layer_state.h"
+#include "rewind/saved/call_signature.h"
+
+namespace rw::saved_model {
+namespace {
+
+constexpr const char* kSave = "saved_model.save";
+
+// An object with these children, which holds what they view.
+class ExportView final : public Trackable {
+ public:
+  ExportView(std::vector<TrackableChild> children) : children_(std::move(children)) {}
+  ObjectId id() const override { return {"export", uint64_t(reinterpret_cast<uintptr_t>(this))}; }
+  std::vector<TrackableChild> children(TrackFor) const override { return children_; }
+  std::string describe() const override { return "an exported model"; }
+
+ private:
+  std::vector<TrackableChild> children_;
+};
+
+std::vector<TensorSpec> inputs_of(const keras::Model& model) {
+  if (!model.built())
+    fail_precondition(kSave, "model " + model.name() +
+                                 " is not built: call it once, or build_for() the shape of its input");
+  std::vector<TensorSpec> specs;
+  if (model.graph()) {
+    for (const keras::KerasTensor& t : model.inputs()) specs.push_back({t.shape(), t.dtype(), t.name()});
+    return specs;
+  }
+  const keras::LayerState& state = *model.layer_state();
+  for (size_t i = 0; i < state.input_shapes.size(); ++i) {
+    Shape shape = state.input_shapes[i];
+    if (shape.has_rank() && shape.rank() > 0) shape.set(0, Shape::kUnknown);
+    const std::string name = state.input_shapes.size() == 1 ? "inputs" : "inputs_" + std::to_string(i);
+    specs.push_back({shape, i < state.input_types.size() ? state.input_types[i] : DType::kFloat32, name});
+  }
+  if (specs.empty())
+    fail_precondition(kSave, "model " + model.name() + " does not know the shape of its input: call it once");
+  return specs;
+}
+
+TrackablePtr list_of(const std::vector<Variable>& variables, const void* address) {
+  std::vector<TrackableChild> children;
+  for (const Variable& v : variables) children.push_back({std::to_string(children.size()), trackable_of(v)});
+  return make_container(Trackable::Kind::kList, address, std::move(children));
+}
+
+std::shared_ptr<FunctionTrackable> view_of(const std::string& name, std::vector<ConcreteFunction> traces) {
+  const auto identity = std::make_shared<const std::string>(name);
+  return std::make_shared<FunctionTrackable>(identity, FunctionOptions{.name = name},
+                                             [traces = std::move(traces)] { return traces; });
+}
+
+// The model for one input, or for a list of them, with one result or a list.
+template <class Input, class Spec>
+std::vector<ConcreteFunction> traces_of(const keras::Model& model, const Spec& spec, bool one_result,
+                                        const std::string& name) {
+  std::vector<ConcreteFunction> traces;
+  if (name == "serve") {
+    if (one_result)
+      traces.push_back(rw::function([&](const Input& x) { return model(x, {.training = false}); }, {.name = name})
+                           .get_concrete_function(spec));
+    else
+      traces.push_back(
+          rw::function([&](const Input& x) { return model.all(x, {.training = false}); }, {.name = name})
+              .get_concrete_function(spec));
+    return traces;
+  }
+  for (const bool training : {false, true}) {
+    if (one_result)
+      traces.push_back(rw::function([&](const Input& x, bool t) { return model(x, {.training = t}); }, {.name = name})
+                           .get_concrete_function(spec, training));
+    else
+      traces.push_back(
+          rw::function([&](const Input& x, bool t) { return model.all(x, {.training = t}); }, {.name = name})
+              .get_concrete_function(spec, training));
+  }
+  return traces;
+}
+
+std::vector<ConcreteFunction> traces_of(const keras::Model& model, const std::string& name) {
+  const std::vector<TensorSpec> inputs = inputs_of(model);
+  const bool one_result = model.layer_state()->output_shapes.size() == 1 ||
+                          (model.graph() && model.outputs().size() == 1);
+  if (inputs.size() == 1) return traces_of<Tensor>(model, inputs[0], one_result, name);
+  return traces_of<std::vector<Tensor>>(model, inputs, one_result, name);
+}
+
+format::FunctionSpec call_spec() {
+  format::FunctionSpec spec = saved::function_spec({"inputs", "training"}, false);
+  auto& fields = std::get<format::Box<format::StructuredNamedTuple>>(spec.fullargspec->kind)->values;
+  format::StructuredValue no;
+  no.kind = false;
+  for (format::StructuredPair& field : fields)
+    if (field.key == "defaults") field.value = saved::tuple_value({no});
+  return spec;
+}
+
+}  // namespace
+
+void save(const keras::Model& model, const std::string& directory, const SaveOptions& options) {
+  const auto serve = view_of("serve", traces_of(model, "serve"));
+  const auto call = view_of("call", traces_of(model, "call"));
+  call->spec = std::make_shared<const format::FunctionSpec>(call_spec());
+  const char addresses[3] = {};  // of lists that the model does not have
+  const auto root = std::make_shared<ExportView>(std::vector<TrackableChild>{
+      {"variables", list_of(model.variables(), addresses)},
+      {"trainable_variables", list_of(model.trainable_variables(), addresses + 1)},
+      {"non_trainable_variables", list_of(model.non_trainable_variables(), addresses + 2)},
+      {"serve", serve},
+      {"__call__", call}});
+  SaveOptions all = options;
+  if (all.signatures.empty())
+    for (const char* key : {"serve", "serving_default"}) all.signatures.emplace(key, serve->traces()[0]);
+  save(TrackablePtr(root), directory, all);
+}
+
+}  // namespace rw::saved_model
