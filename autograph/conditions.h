@@ -1,0 +1,35 @@
+// Which conditions are the graph's: by what is known of types, and of host variables that became Locals.
+#pragma once
+
+#include <clang/AST/ExprCXX.h>
+
+#include <set>
+
+#include "facts.h"
+
+namespace rw::autograph_tool {
+
+class Conditions {
+ public:
+  Conditions(const Source& source, const Facts& facts) : source_(source), facts_(facts) {}
+
+  bool tensor(const clang::Expr* e) const;
+  // Whether the generated expression is a Local.
+  bool local(const clang::Expr* e) const;
+  // Decided by the graph where one is made.
+  bool staged(const clang::Expr* condition) const { return condition && (tensor(condition) || local(condition)); }
+  bool staged_range(const clang::CXXForRangeStmt* loop) const;
+
+  bool promoted(const clang::ValueDecl* variable) const {
+    return promoted_.count(source_.spot(variable->getLocation())) > 0;
+  }
+  bool promote(Spot declared) { return promoted_.insert(declared).second; }
+  const std::set<Spot>& all_promoted() const { return promoted_; }
+
+ private:
+  const Source& source_;
+  const Facts& facts_;
+  std::set<Spot> promoted_;
+};
+
+}  // namespace rw::autograph_tool

@@ -1,0 +1,128 @@
+#include "expressions.h"
+
+#include <clang/AST/RecursiveASTVisitor.h>
+#include <clang/Lex/Lexer.h>
+
+#include "types.h"
+
+namespace rw::autograph_tool {
+namespace {
+
+using clang::Expr;
+using llvm::dyn_cast;
+
+class ExpressionWriter : public clang::RecursiveASTVisitor<ExpressionWriter> {
+ public:
+  ExpressionWriter(const Source& source, const Conditions& conditions, const Function& function, Edits* edits,
+                   std::set<Refusal>& refusals)
+      : source_(source), conditions_(conditions), function_(function), edits_(edits), refusals_(refusals) {}
+
+  bool found() const { return found_; }
+
+  bool TraverseLambdaExpr(clang::LambdaExpr* lambda) {
+    for (unsigned i = 0; i < lambda->capture_size(); ++i)
+      if (lambda->isInitCapture(lambda->capture_begin() + i)) TraverseStmt(lambda->capture_init_begin()[i]);
+    return true;
+  }
+  bool TraverseTypeLoc(clang::TypeLoc) { return true; }  // decltype
+  bool TraverseCXXRecordDecl(clang::CXXRecordDecl*) { return true; }
+  bool TraverseUnaryExprOrTypeTraitExpr(clang::UnaryExprOrTypeTraitExpr*) { return true; }
+  bool TraverseCXXNoexceptExpr(clang::CXXNoexceptExpr*) { return true; }
+
+  bool VisitBinaryOperator(clang::BinaryOperator* e) {
+    if (!e->isLogicalOp() || !(conditions_.staged(e->getLHS()) || conditions_.staged(e->getRHS()))) return true;
+    const Range left = source_.range(e->getLHS()), right = source_.range(e->getRHS()), all = source_.range(e);
+    if (!left.valid() || !right.valid() || !all.valid()) return refuse(e, e->isLogicalOp() ? e->getOpcodeStr().str() : "");
+    found_ = true;
+    if (!edits_ || !first(all)) return true;
+    edits_->open(left.begin, e->getOpcode() == clang::BO_LAnd ? "rw::autograph::and_(" : "rw::autograph::or_(");
+    edits_->replace(left.end, right.begin, ", [&] { return ");
+    edits_->close(right.end, "; })");
+    return true;
+  }
+  bool VisitUnaryOperator(clang::UnaryOperator* e) {
+    if (e->getOpcode() != clang::UO_LNot || !conditions_.staged(e->getSubExpr())) return true;
+    const Range inner = source_.range(e->getSubExpr()), all = source_.range(e);
+    if (!inner.valid() || !all.valid()) return refuse(e, "!");
+    found_ = true;
+    if (!edits_ || !first(all)) return true;
+    edits_->replace(all.begin, inner.begin, "rw::autograph::not_(");
+    edits_->close(inner.end, ")");
+    return true;
+  }
+  bool VisitConditionalOperator(clang::ConditionalOperator* e) {
+    if (const auto assertion = asserted(e)) {
+      if (!conditions_.staged(assertion->second)) return true;
+      found_ = true;
+      const auto [call, condition] = *assertion;
+      const Range r = source_.range(condition);
+      if (!edits_ || !first(call) || !r.valid()) return true;
+      edits_->replace(call.begin, r.begin, "rw::debugging::Assert(");
+      edits_->replace(r.end, call.end, ", {\"assertion failed: " + quoted(source_.text(r)) + "\"})");
+      return true;
+    }
+    if (!conditions_.staged(e->getCond())) return true;
+    const Range c = source_.range(e->getCond()), a = source_.range(e->getTrueExpr()), b = source_.range(e->getFalseExpr());
+    if (!c.valid() || !a.valid() || !b.valid()) return refuse(e, "?:");
+    found_ = true;
+    if (!edits_ || !first({c.file, c.begin, b.end})) return true;
+    edits_->open(c.begin, "rw::autograph::select(");
+    edits_->replace(c.end, a.begin, ", [&] { return ");
+    edits_->replace(a.end, b.begin, "; }, [&] { return ");
+    edits_->close(b.end, "; })");
+    return true;
+  }
+
+ private:
+  bool first(const Range& r) { return done_.insert(r).second; }
+  bool refuse(const Expr* e, const std::string& what) {
+    refusals_.insert({source_.spot(e->getBeginLoc()),
+                      "a macro writes the operator " + what + " on a tensor; write the condition outside of the macro"});
+    return true;
+  }
+  static std::string quoted(std::string_view text) {
+    std::string result;
+    for (const char c : on_one_line(text)) {
+      if (c == '"' || c == '\\') result += '\\';
+      result += c;
+    }
+    return result;
+  }
+  // assert(c) of <cassert>: the macro as it stands in the file, and c.
+  std::optional<std::pair<Range, const Expr*>> asserted(const clang::ConditionalOperator* e) const {
+    const clang::SourceLocation at = e->getQuestionLoc();
+    if (!at.isMacroID()) return {};
+    const clang::SourceManager& manager = source_.manager();
+    if (clang::Lexer::getImmediateMacroName(at, manager, source_.options()) != "assert") return {};
+    const auto* cast = dyn_cast<clang::ExplicitCastExpr>(stripped(e->getCond()));
+    const clang::CharSourceRange whole = manager.getImmediateExpansionRange(at);
+    if (!cast || !whole.getBegin().isFileID()) return {};
+    const Spot begin = source_.spot(whole.getBegin()), end = source_.spot(whole.getEnd());
+    return std::pair{Range{begin.file, begin.offset, source_.token_end(end)}, as_written(cast->getSubExpr())};
+  }
+
+  const Source& source_;
+  const Conditions& conditions_;
+  const Function& function_;
+  Edits* edits_;
+  std::set<Refusal>& refusals_;
+  std::set<Range> done_;
+  bool found_ = false;
+};
+
+}  // namespace
+
+void write_expressions(const Source& source, const Conditions& conditions, const Function& function, Edits& edits,
+                       std::set<Refusal>& refusals) {
+  ExpressionWriter writer(source, conditions, function, &edits, refusals);
+  writer.TraverseStmt(const_cast<clang::CompoundStmt*>(function.body));
+}
+
+bool has_staged_expressions(const Source& source, const Conditions& conditions, const Function& function) {
+  std::set<Refusal> none;
+  ExpressionWriter writer(source, conditions, function, nullptr, none);
+  writer.TraverseStmt(const_cast<clang::CompoundStmt*>(function.body));
+  return writer.found() || !none.empty();
+}
+
+}  // namespace rw::autograph_tool

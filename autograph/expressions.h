@@ -1,0 +1,16 @@
+// Writes and_, or_, not_, select and Assert in place of &&, ||, !, ?: and assert on tensors.
+#pragma once
+
+#include "edits.h"
+#include "functions.h"
+#include "plan.h"
+
+namespace rw::autograph_tool {
+
+// Those of one function, without those of functions in it.
+void write_expressions(const Source& source, const Conditions& conditions, const Function& function, Edits& edits,
+                       std::set<Refusal>& refusals);
+// Whether there are any.
+bool has_staged_expressions(const Source& source, const Conditions& conditions, const Function& function);
+
+}  // namespace rw::autograph_tool

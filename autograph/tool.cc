@@ -1,0 +1,164 @@
+#include "tool.h"
+
+#include <clang/Frontend/CompilerInstance.h>
+#include <clang/Frontend/FrontendAction.h>
+#include <clang/Frontend/TextDiagnosticPrinter.h>
+#include <clang/Tooling/CompilationDatabase.h>
+#include <clang/Tooling/Tooling.h>
+#include <llvm/Support/FileSystem.h>
+#include <llvm/Support/raw_ostream.h>
+
+#include <fstream>
+#include <iostream>
+#include <sstream>
+
+#include "flags.h"
+#include "rewriter.h"
+
+namespace rw::autograph_tool {
+namespace {
+
+struct Outcome {
+  bool parsed = false, knows_tensors = false, ok = false, changed = false;
+  std::string text;
+  std::vector<std::string> dependencies;
+};
+
+bool knows_tensors(clang::ASTContext& context) {
+  auto* space = context.getTranslationUnitDecl();
+  for (clang::NamedDecl* d : space->lookup(&context.Idents.get("rw")))
+    if (auto* n = llvm::dyn_cast<clang::NamespaceDecl>(d))
+      if (!n->lookup(&context.Idents.get("Tensor")).empty()) return true;
+  return false;
+}
+
+class Consumer : public clang::ASTConsumer {
+ public:
+  Consumer(const Job& job, Outcome& outcome, clang::CompilerInstance& compiler)
+      : job_(job), outcome_(outcome), compiler_(compiler) {}
+
+  // Bodies of the system's functions and of Rewind's are nobody's here.
+  bool shouldSkipFunctionBody(clang::Decl* d) override {
+    const clang::SourceManager& manager = compiler_.getSourceManager();
+    const clang::FileID file = manager.getFileID(manager.getFileLoc(d->getLocation()));
+    const auto found = users_.find(file);
+    if (found != users_.end()) return !found->second;
+    return !(users_[file] = is_users_file(manager, file));
+  }
+
+  void HandleTranslationUnit(clang::ASTContext& context) override {
+    outcome_.knows_tensors = knows_tensors(context);
+    for (auto it = context.getSourceManager().fileinfo_begin(); it != context.getSourceManager().fileinfo_end(); ++it)
+      outcome_.dependencies.push_back(it->first.getName().str());
+    if (context.getDiagnostics().hasErrorOccurred()) return;
+    outcome_.parsed = true;
+    if (!outcome_.knows_tensors) {
+      outcome_.ok = true;
+      return;
+    }
+    Rewriter rewriter(context);
+    outcome_.ok = rewriter.run();
+    const auto edits = rewriter.edits().find(context.getSourceManager().getMainFileID());
+    if (edits == rewriter.edits().end()) return;
+    outcome_.changed = true;
+    outcome_.text = edits->second.apply(rewriter.source().buffer(edits->first));
+  }
+
+ private:
+  const Job& job_;
+  Outcome& outcome_;
+  clang::CompilerInstance& compiler_;
+  std::map<clang::FileID, bool> users_;
+};
+
+class Action : public clang::ASTFrontendAction {
+ public:
+  Action(const Job& job, Outcome& outcome) : job_(job), outcome_(outcome) {}
+  std::unique_ptr<clang::ASTConsumer> CreateASTConsumer(clang::CompilerInstance& compiler, llvm::StringRef) override {
+    compiler.getFrontendOpts().SkipFunctionBodies = true;
+    return std::make_unique<Consumer>(job_, outcome_, compiler);
+  }
+
+ private:
+  const Job& job_;
+  Outcome& outcome_;
+};
+
+std::string read(const std::string& file) {
+  std::ifstream in(file, std::ios::binary);
+  std::ostringstream text;
+  text << in.rdbuf();
+  return text.str();
+}
+
+// Not touched if it holds the same, so that nothing is built again.
+bool write(const std::string& file, const std::string& text) {
+  std::ofstream out(file, std::ios::binary | std::ios::trunc);
+  out << text;
+  out.close();
+  if (out) return true;
+  std::cerr << file << ": error: cannot be written\n";
+  return false;
+}
+
+std::string quoted(const std::string& file) {
+  std::string result;
+  for (const char c : file) {
+    if (c == '\\' || c == '"') result += '\\';
+    result += c;
+  }
+  return result;
+}
+
+void write_depfile(const Job& job, const Outcome& outcome) {
+  std::string text = job.output + ":";
+  for (const std::string& d : outcome.dependencies) {
+    text += " \\\n  ";
+    for (const char c : d) {
+      if (c == ' ' || c == '#') text += '\\';
+      if (c == '$') text += '$';
+      text += c;
+    }
+  }
+  write(job.depfile, text + "\n");
+}
+
+std::string resources() {
+  static const char kAnchor = 0;
+  (void)kAnchor;
+  return REWIND_CLANG_RESOURCES;
+}
+
+}  // namespace
+
+int run_job(const Job& job) {
+  std::vector<std::string> command = adapt_flags(job.command);
+  std::vector<std::string> extra{"-fsyntax-only", "-w", "-resource-dir=" + resources(), "-ferror-limit=20"};
+  command.insert(command.begin() + 1, extra.begin(), extra.end());
+  command.push_back(job.file);
+  Outcome outcome;
+  llvm::IntrusiveRefCntPtr<clang::FileManager> files(new clang::FileManager(clang::FileSystemOptions{job.directory}));
+  std::string messages;
+  llvm::raw_string_ostream stream(messages);
+  const llvm::IntrusiveRefCntPtr<clang::DiagnosticOptions> options(new clang::DiagnosticOptions);
+  clang::TextDiagnosticPrinter printer(stream, options.get());
+  clang::tooling::ToolInvocation invocation(command, std::make_unique<Action>(job, outcome), files.get());
+  invocation.setDiagnosticConsumer(&printer);
+  invocation.run();
+  stream.flush();
+  if (outcome.parsed ? !outcome.ok : outcome.knows_tensors) {
+    std::cerr << messages;
+    return 1;
+  }
+  const std::string absolute = std::string(llvm::sys::path::is_absolute(job.file) ? job.file : job.directory + "/" + job.file);
+  std::string text = outcome.changed ? outcome.text : read(absolute);
+  if (outcome.changed || job.always_line) text = "#line 1 \"" + quoted(job.file) + "\"\n" + text;
+  if (!job.depfile.empty()) write_depfile(job, outcome);
+  if (job.output.empty()) {
+    std::cout << text;
+    return 0;
+  }
+  return write(job.output, text) ? 0 : 1;
+}
+
+}  // namespace rw::autograph_tool

@@ -1,0 +1,33 @@
+// What the rewriter asks of types and expressions.
+#pragma once
+
+#include <clang/AST/Expr.h>
+#include <clang/AST/Type.h>
+
+#include <string>
+
+namespace rw::autograph_tool {
+
+// rw::Tensor or rw::Variable, behind references and const.
+bool is_tensor(clang::QualType type);
+bool is_tensor_array(clang::QualType type);
+// A range of the graph's: tensors, tensor arrays, datasets.
+bool is_staged_range(clang::QualType type);
+// A number or bool of the host's.
+bool is_number(clang::QualType type);
+// The class, behind references and const, or nullptr.
+const clang::CXXRecordDecl* record_of(clang::QualType type);
+bool in_namespace(const clang::Decl* declaration, const char* name);  // at the outermost
+// Modules and other objects of the library's, whose methods are effects of its own.
+bool is_library_object(clang::QualType type);
+// As it can be written anywhere in the file; empty if it cannot.
+std::string spelled(clang::QualType type, const clang::ASTContext& context);
+
+// Without what nobody wrote: conversions, temporaries. Parentheses stay.
+const clang::Expr* as_written(const clang::Expr* e);
+// Without parentheses too.
+const clang::Expr* stripped(const clang::Expr* e);
+// A condition that is always true.
+bool always_true(const clang::Expr* condition);
+
+}  // namespace rw::autograph_tool
