@@ -13,9 +13,9 @@ using llvm::dyn_cast;
 
 class ExpressionWriter : public clang::RecursiveASTVisitor<ExpressionWriter> {
  public:
-  ExpressionWriter(const Source& source, const Conditions& conditions, const Function& function, Edits* edits,
+  ExpressionWriter(const Source& source, const Conditions& conditions, const Promotion* promotion, Edits* edits,
                    std::set<Refusal>& refusals)
-      : source_(source), conditions_(conditions), function_(function), edits_(edits), refusals_(refusals) {}
+      : source_(source), conditions_(conditions), promotion_(promotion), edits_(edits), refusals_(refusals) {}
 
   bool found() const { return found_; }
 
@@ -48,6 +48,15 @@ class ExpressionWriter : public clang::RecursiveASTVisitor<ExpressionWriter> {
     if (!edits_ || !first(all)) return true;
     edits_->replace(all.begin, inner.begin, "rw::autograph::not_(");
     edits_->close(inner.end, ")");
+    return true;
+  }
+  bool VisitExplicitCastExpr(clang::ExplicitCastExpr* e) {
+    if (!promotion_ || !promotion_->converts_local(e)) return true;
+    const Range all = source_.range(e), inner = source_.range(e->getSubExprAsWritten());
+    if (!all.valid() || !inner.valid() || !first(all)) return true;
+    const std::string type = spelled(e->getType().getUnqualifiedType(), source_.context());
+    edits_->replace(all.begin, inner.begin, "rw::autograph::Local<" + type + ">(");
+    if (inner.end == all.end) edits_->close(inner.end, ")");
     return true;
   }
   bool VisitConditionalOperator(clang::ConditionalOperator* e) {
@@ -103,7 +112,7 @@ class ExpressionWriter : public clang::RecursiveASTVisitor<ExpressionWriter> {
 
   const Source& source_;
   const Conditions& conditions_;
-  const Function& function_;
+  const Promotion* promotion_;
   Edits* edits_;
   std::set<Refusal>& refusals_;
   std::set<Range> done_;
@@ -112,15 +121,15 @@ class ExpressionWriter : public clang::RecursiveASTVisitor<ExpressionWriter> {
 
 }  // namespace
 
-void write_expressions(const Source& source, const Conditions& conditions, const Function& function, Edits& edits,
-                       std::set<Refusal>& refusals) {
-  ExpressionWriter writer(source, conditions, function, &edits, refusals);
+void write_expressions(const Source& source, const Conditions& conditions, const Promotion& promotion, const Function& function,
+                       Edits& edits, std::set<Refusal>& refusals) {
+  ExpressionWriter writer(source, conditions, &promotion, &edits, refusals);
   writer.TraverseStmt(const_cast<clang::CompoundStmt*>(function.body));
 }
 
 bool has_staged_expressions(const Source& source, const Conditions& conditions, const Function& function) {
   std::set<Refusal> none;
-  ExpressionWriter writer(source, conditions, function, nullptr, none);
+  ExpressionWriter writer(source, conditions, nullptr, nullptr, none);
   writer.TraverseStmt(const_cast<clang::CompoundStmt*>(function.body));
   return writer.found() || !none.empty();
 }

@@ -43,7 +43,7 @@ class Collector : public clang::RecursiveASTVisitor<Collector> {
 
   bool VisitVarDecl(clang::VarDecl* v) {
     const Expr* init = v->getInit();
-    if (!init || !source_.users(v->getLocation())) return true;
+    if (!init || v->isCXXForRangeDecl() || !source_.users(v->getLocation())) return true;
     if (const auto* lambda = dyn_cast<clang::LambdaExpr>(stripped(init))) {
       const Range body = source_.range(lambda->getBody());
       if (body.valid()) facts_.lambdas[source_.spot(v->getLocation())] = body;

@@ -128,13 +128,6 @@ void Promotion::write(std::map<clang::FileID, Edits>& edits) const {
     write_declaration(v, edits[declared.file]);
   }
   for (const Function& f : functions_) write_returns(f, edits[f.range.file]);
-  for (const auto& [cast, unused] : casts_) {
-    const Range all = source_.range(cast), inner = source_.range(cast->getSubExprAsWritten());
-    if (!all.valid() || !inner.valid()) continue;
-    Edits& here = edits[all.file];
-    here.replace(all.begin, inner.begin, "rw::autograph::Local<" + spelled(cast->getType(), source_.context()) + ">(");
-    if (inner.end == all.end) here.close(inner.end, ")");
-  }
 }
 
 }  // namespace rw::autograph_tool

@@ -22,11 +22,12 @@ class Promotion {
   bool promote(const Plans& plans);
   // What cannot be.
   void check(const Plans& plans, std::set<Refusal>& refusals);
-  // Their declarations, and conversions where they are used.
+  // Their declarations, and conversions of what functions return.
   void write(std::map<clang::FileID, Edits>& edits) const;
+  // Whether a conversion's operand is a Local, so that its result is to be one.
+  bool converts_local(const clang::ExplicitCastExpr* cast) const { return casts_.count(cast) > 0; }
 
  private:
-  friend class UseFinder;
   bool promote_changed(const Plans& plans);
   void check_changed(const Range& region, std::set<Refusal>& refusals) const;
   bool promote(const clang::VarDecl* v);
@@ -44,7 +45,7 @@ class Promotion {
   const std::vector<Function>& functions_;
   std::map<Spot, const clang::VarDecl*> variables_;
   std::map<Spot, unsigned> lines_;  // of the region that changes a variable
-  std::map<const clang::ExplicitCastExpr*, bool> casts_;
+  std::set<const clang::ExplicitCastExpr*> casts_;
 };
 
 }  // namespace rw::autograph_tool

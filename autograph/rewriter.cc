@@ -67,9 +67,11 @@ bool Rewriter::run() {
     Edits& edits = edits_[f.range.file];
     Names& here = names.try_emplace(f.outermost, taken).first->second;
     Writer(source_, facts_, conditions_, f, *plans_[i], here, edits).write();
-    write_expressions(source_, conditions_, f, edits, refusals_);
   }
   promotion_.write(edits_);
+  // Operators begin and end where statements and declarations do, inside of them.
+  for (const Function& f : functions_)
+    write_expressions(source_, conditions_, promotion_, f, edits_[f.range.file], refusals_);
   std::erase_if(edits_, [](const auto& e) { return e.second.empty(); });
   return report();
 }

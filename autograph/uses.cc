@@ -142,7 +142,7 @@ void Promotion::follow(const Expr* e, bool of_variable, bool& more, std::set<Ref
       if (cast->getType()->isVoidType()) return;
       if (!is_number(cast->getType())) return refuse_use(e, p, "is cast to a type that holds no tensor", tensor, refusals);
       if (p->getBeginLoc().isMacroID() && !source_.range(p).valid()) return;  // assert's
-      casts_[cast] = true;
+      casts_.insert(cast);
       return;
     } else if (isa<clang::ArraySubscriptExpr>(p)) {
       return refuse_use(e, p, "is the index of an array of the host's", "index a tensor: rw::gather(t, i)", refusals);
