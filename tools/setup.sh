@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Installs the Debian packages the project needs, if any is missing. usage: tools/setup.sh [extra packages...]
 set -euo pipefail
-packages=(g++ cmake ninja-build ccache mold python3 libdnnl-dev liblapacke-dev liblapack-dev libprotozero-dev libgtest-dev
+packages=(g++ cmake ninja-build ccache mold python3 libdnnl-dev liblapacke-dev liblapack-dev libprotozero-dev libcli11-dev libgtest-dev
           dataset-fashion-mnist zlib1g-dev libpng-dev libjpeg62-turbo-dev llvm-19-dev libclang-19-dev libzstd-dev locales "$@")
 missing=()
 for p in "${packages[@]}"; do
