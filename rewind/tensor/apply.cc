@@ -169,6 +169,9 @@ bool unlink(const Recorder& recorder) {
     *at = recorder.outer;
     return true;
   }
+  // In a branch or a loop's body those from outside are put aside.
+  for (Trace* t = t_state.trace; t; t = t->outer())
+    if (t->unlink_hidden(recorder)) return true;
   return false;
 }
 

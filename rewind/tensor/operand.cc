@@ -8,6 +8,24 @@ namespace rw {
 
 Operand::Operand(const Variable& variable) : owned_(variable.value()), tensor_(&owned_) {}
 
+Operand::Operand(Number number) : owned_(std::move(number.tensor)), kind_(Kind::kNumber) {
+  const DType dtype = owned_.dtype();
+  list_type_ = is_floating(dtype) ? DType::kFloat32 : is_integer(dtype) ? DType::kInt32 : dtype;
+}
+
+// Python's number would be a bool, an integer or real; and converts where one would.
+Tensor Operand::number_as(DType dtype) const {
+  const DType from = owned_.dtype();
+  if (from == dtype) return owned_;
+  if (is_floating(from) && is_integer(dtype))
+    fail_invalid("constant", "real numbers do not convert to " + std::string(name_of(dtype)) +
+                                 "; rw::cast converts tensors");
+  if (from == DType::kBool)
+    fail_invalid("constant",
+                 "a bool does not convert to " + std::string(name_of(dtype)) + "; rw::cast converts tensors");
+  return apply_one(RW_OP("Cast"), {&owned_}, {{"DstT", dtype}});
+}
+
 Operand::Operand(std::initializer_list<Literal> list) {
   const detail::FlatLiterals flat = detail::flatten(list);
   set_list(flat.leaves, Shape(flat.dims));
@@ -87,6 +105,7 @@ const Tensor& Operand::materialise(DType dtype) const {
     case Kind::kReal:
       owned_ = scalar_tensor(real_, dtype == DType::kInvalid ? DType::kFloat32 : dtype);
       break;
+    case Kind::kNumber: owned_ = number_as(dtype == DType::kInvalid ? list_type_ : dtype); break;
     case Kind::kList: owned_ = list_as(dtype == DType::kInvalid ? list_type_ : dtype); break;
   }
   tensor_ = &owned_;

@@ -55,6 +55,13 @@ class Operand {
     requires Element<T> || detail::Rows<T>
   Operand(const std::vector<T>& values) : owned_(constant(values)), tensor_(&owned_) {}  // NOLINT
 
+  // A number that a trace computes: a tensor with one element that takes the other side's type, as a C++
+  // number does. Without one it is an int32, float32 or bool.
+  struct Number {
+    Tensor tensor;
+  };
+  explicit Operand(Number number);
+
   Operand(const Operand&) = delete;
   Operand& operator=(const Operand&) = delete;
 
@@ -75,16 +82,18 @@ class Operand {
   const Tensor& tensor(DType dtype) const { return tensor_ ? *tensor_ : materialise(dtype); }
 
  private:
-  enum class Kind : uint8_t { kTensor, kBool, kInteger, kReal, kList };
+  enum class Kind : uint8_t { kTensor, kBool, kInteger, kReal, kList, kNumber };
   const Tensor& materialise(DType dtype) const;
   Tensor list_as(DType dtype) const;
+  Tensor number_as(DType dtype) const;
   void set_list(std::span<const Literal> leaves, const Shape& shape);
   static Tensor stacked(std::initializer_list<Operand> list);
 
-  mutable Tensor owned_;  // of a list: its elements, real ones as float64, which holds them as written
+  mutable Tensor owned_;  // of a traced number; of a list: its elements, real ones as float64, which holds
+                          // them as written
   mutable const Tensor* tensor_ = nullptr;
   Kind kind_ = Kind::kTensor;
-  DType list_type_ = DType::kInvalid;  // of a list that nothing else gives a type
+  DType list_type_ = DType::kInvalid;  // of a list or a traced number that nothing else gives a type
   union {
     int64_t integer_ = 0;
     double real_;

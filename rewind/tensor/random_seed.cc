@@ -114,4 +114,15 @@ OpSeeds next_op_seeds(std::optional<int64_t> op_seed) {
   return happens_once([&] { return take_op_seeds(op_seed); });
 }
 
+SeedMark::SeedMark() {
+  GlobalSeed& g = global_seed();
+  const std::lock_guard lock(g.mutex);
+  if (g.op_seeds) place_ = std::make_shared<const Twister>(*g.op_seeds);
+}
+void SeedMark::go_back() const {
+  GlobalSeed& g = global_seed();
+  const std::lock_guard lock(g.mutex);
+  if (place_) g.op_seeds = *static_cast<const Twister*>(place_.get());
+}
+
 }  // namespace rw

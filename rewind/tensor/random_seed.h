@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 
 namespace rw {
@@ -14,5 +15,15 @@ struct OpSeeds {
 
 void set_global_seed(std::optional<int64_t> seed);
 OpSeeds next_op_seeds(std::optional<int64_t> op_seed);
+
+// The place in the sequence of op seeds, to go back to when ops that took seeds are thrown away.
+class SeedMark {
+ public:
+  SeedMark();
+  void go_back() const;
+
+ private:
+  std::shared_ptr<const void> place_;
+};
 
 }  // namespace rw

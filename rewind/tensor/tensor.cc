@@ -98,8 +98,8 @@ Tensor::operator bool() const {
   if (checked(impl_).kind == TensorKind::kSymbol && !known_data(*impl_))
     fail_symbol_value(
         *impl_,
-        "so C++ cannot branch on it: use rw::cond, rw::while_loop or rw::where, or build the file with "
-        "the AutoGraph tool");
+        "so C++ cannot branch on it: rewind_autograph(target) in the CMakeLists.txt of your target turns "
+        "if, while and for on tensors into graph control flow, or use rw::cond, rw::while_loop or rw::where");
   const void* data = host_data();
   if (size() != 1) {
     fail_invalid("bool", "only a tensor with one element is true or false: its shape is " +
@@ -112,6 +112,25 @@ Tensor::operator bool() const {
   });
   if (!known)
     fail_invalid("bool", "a " + std::string(name_of(dtype())) + " tensor is neither true nor false");
+  return result;
+}
+
+Tensor::operator int64_t() const {
+  if (checked(impl_).kind == TensorKind::kSymbol && !known_data(*impl_))
+    fail_symbol_value(
+        *impl_,
+        "so C++ cannot switch on it: rewind_autograph(target) in the CMakeLists.txt of your target turns "
+        "switch (int64_t(t)) into graph control flow, or use rw::switch_case");
+  const void* data = host_data();
+  if (size() != 1)
+    fail_invalid("int64_t",
+                 "only a tensor with one element is a number: its shape is " + shape().to_string());
+  int64_t result = 0;
+  const bool known = dispatch<kIntTypes>(
+      dtype(), [&]<class T>() { result = static_cast<int64_t>(*static_cast<const T*>(data)); });
+  if (!known)
+    fail_invalid("int64_t", "the tensor must hold an integer: it holds " + std::string(name_of(dtype())) +
+                                "; rw::cast converts");
   return result;
 }
 

@@ -78,6 +78,8 @@ class Tensor {
 
   // A boolean or number with one element, as in Python's bool(t).
   explicit operator bool() const;
+  // An integer with one element: switch (int64_t(t)).
+  explicit operator int64_t() const;
 
   // One index per axis: numbers, slices, newaxis, ellipsis.
   template <class... I>

@@ -204,6 +204,15 @@ void Trace::note_variable(const Variable& variable) {
     variables_.push_back(variable);
 }
 
+bool Trace::unlink_hidden(const Recorder& recorder) {
+  for (Recorder** at = &hidden_; *at; at = &(*at)->outer) {
+    if (*at != &recorder) continue;
+    *at = recorder.outer;
+    return true;
+  }
+  return false;
+}
+
 CallSiteRef Trace::site_here() { return site_ ? site_ : sites_.here(stack_end_); }
 
 TraceScope::TraceScope(Trace& trace) : saved_(thread_state()) {
@@ -218,6 +227,7 @@ TraceScope::TraceScope(Trace& trace) : saved_(thread_state()) {
 TraceScope::~TraceScope() {
   Trace& trace = *thread_state().trace;
   trace.outer_ = nullptr;
+  saved_.recorders = trace.hidden_;  // some may have been taken off
   // They hold tensors of the trace, which hold the trace.
   trace.kept.clear();
   if (trace.mirror) trace.mirror->kept.clear();

@@ -77,6 +77,8 @@ class Trace : public RefCounted {
   // Tapes and accumulators around the trace. They hear of variables that are read inside a branch or a loop's
   // body.
   Recorder* hidden_recorders() const { return hidden_; }
+  // Takes one of them off their list, if it is there.
+  bool unlink_hidden(const Recorder& recorder);
   bool part_of_outer = false;  // a branch or a loop's body: what is used here is used by the trace around it
   bool is_trial = false;       // its maker expects errors: they do not reach the traces around it
   bool may_create_variables = true;  // only while a function is traced for the first time

@@ -78,6 +78,8 @@ class Variable {
   std::vector<T> to_vector() const {
     return value().to_vector<T>();
   }
+  // As its value would be: one element, true unless it is 0.
+  explicit operator bool() const { return bool(value()); }
   std::string repr() const;  // "<tf.Variable 'w:0' shape=(2,) dtype=float32, numpy=...>"
 
   friend bool same_variable(const Variable& a, const Variable& b) { return a.id() == b.id(); }

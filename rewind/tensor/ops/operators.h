@@ -4,6 +4,7 @@
 #pragma once
 
 #include <type_traits>
+#include <utility>
 
 #include "rewind/tensor/operand.h"
 
@@ -91,5 +92,14 @@ template <class B>
 Tensor& operator/=(Tensor& a, const B& b) {
   return a = operators::over(a, b);
 }
+template <class B>
+  requires std::is_convertible_v<const B&, Operand>
+Tensor& operator%=(Tensor& a, const B& b) {
+  return a = operators::modulo(a, b);
+}
+inline Tensor& operator++(Tensor& a) { return a = operators::plus(a, 1); }
+inline Tensor& operator--(Tensor& a) { return a = operators::minus(a, 1); }
+inline Tensor operator++(Tensor& a, int) { return std::exchange(a, operators::plus(a, 1)); }
+inline Tensor operator--(Tensor& a, int) { return std::exchange(a, operators::minus(a, 1)); }
 
 }  // namespace rw
