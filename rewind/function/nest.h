@@ -282,8 +282,26 @@ struct Nest<std::shared_ptr<T>> {
   static std::shared_ptr<T> read(const std::shared_ptr<T>& like, NestReader&) { return like; }
 };
 
+namespace detail {
 template <class T>
-concept HasNest = requires(const T& t, NestWriter& w) { Nest<T>::write(t, w); };
+inline constexpr bool kNests = requires(const T& t, NestWriter& w) { Nest<T>::write(t, w); };
+template <class E>
+inline constexpr bool kNests<std::vector<E>> = kNests<E>;
+template <class E, size_t N>
+inline constexpr bool kNests<std::array<E, N>> = kNests<E>;
+template <class K, class E>
+inline constexpr bool kNests<std::map<K, E>> = kNests<K> && kNests<E>;
+template <class K, class E>
+inline constexpr bool kNests<std::unordered_map<K, E>> = kNests<K> && kNests<E>;
+template <class E>
+inline constexpr bool kNests<std::optional<E>> = kNests<E>;
+template <class... E>
+inline constexpr bool kNests<std::tuple<E...>> = (kNests<E> && ...);
+template <class A, class B>
+inline constexpr bool kNests<std::pair<A, B>> = kNests<A> && kNests<B>;
+}  // namespace detail
+template <class T>
+concept HasNest = detail::kNests<T>;
 
 namespace detail {
 template <class Fields>
@@ -292,9 +310,34 @@ template <class... F>
 inline constexpr bool kAllNests<std::tuple<F&...>> = (HasNest<std::remove_cv_t<F>> && ...);
 }  // namespace detail
 
+// Structs and classes that list the members that hold tensors: RW_STATE(position, velocity) in the class. The
+// other members travel with the C++ object.
+#define RW_STATE(...)                               \
+  auto rw_state() { return std::tie(__VA_ARGS__); } \
+  auto rw_state() const { return std::tie(__VA_ARGS__); }
+
+template <class S>
+concept ListsState = requires(const S& s) { s.rw_state(); };
+template <ListsState S>
+struct Nest<S> {
+  static_assert(detail::kAllNests<decltype(std::declval<const S&>().rw_state())>,
+                "RW_STATE lists tensors, and structures of tensors");
+  static void write(const S& s, NestWriter& w) {
+    if (w.objects) Nest<const S*>::write(&s, w);  // an argument's other members are known by its address
+    std::apply([&](const auto&... f) { (Nest<std::remove_cvref_t<decltype(f)>>::write(f, w), ...); },
+               s.rw_state());
+  }
+  static S read(const S& like, NestReader& r) {
+    S out = like;
+    std::apply([&](auto&... f) { ((f = Nest<std::remove_cvref_t<decltype(f)>>::read(f, r)), ...); },
+               out.rw_state());
+    return out;
+  }
+};
+
 // Plain structs of all these. A struct with a field of another kind is an object.
 template <PlainStruct S>
-  requires detail::kAllNests<decltype(as_fields(std::declval<const S&>()))>
+  requires(!ListsState<S> && detail::kAllNests<decltype(as_fields(std::declval<const S&>()))>)
 struct Nest<S> {
   static void write(const S& s, NestWriter& w) {
     std::apply([&](const auto&... f) { (Nest<std::remove_cvref_t<decltype(f)>>::write(f, w), ...); },
