@@ -24,8 +24,11 @@ class LoopStaging {
   // Checks what the body leaves in the loop variables. False when shapes did not hold and say less now: then
   // both graphs must be made again.
   bool close_body(const BodyResult& results);
+  void set_parallel_iterations(int n) { options_.parallel_iterations = n; }
   // Leaves a graph without an end: of an attempt that is given up.
   void leave() { scope_.reset(); }
+  Trace& trace_of_condition() const { return *traces_[0]; }
+  Trace& trace_of_body() const { return *traces_[1]; }
   // Adds the node; gives the loop variables behind the loop.
   TensorList finish();
 
@@ -37,7 +40,7 @@ class LoopStaging {
 
   const char* const what_;
   const detail::LoopState initial_;
-  const WhileLoopOptions options_;
+  WhileLoopOptions options_;
   const std::vector<std::string> names_;
   Tensor limit_;
   std::vector<Shape> shapes_;

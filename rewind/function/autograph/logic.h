@@ -1,0 +1,101 @@
+// &&, ||, ! and ?: where an operand may be a tensor. Operands of the host alone give bool with C++'s short
+// circuit. Beside a Tensor, Variable or Local the result is a Local<bool>: a left side that the host knows
+// decides there whether the right side is evaluated; a staged one puts the right side into a cond.
+#pragma once
+
+#include "rewind/function/autograph/if.h"
+#include "rewind/function/control_flow.h"
+
+namespace rw::autograph {
+namespace detail {
+
+// A condition as what it is: of the host, or a scalar bool of the graph.
+template <class C>
+Local<bool> truth(const C& condition) {
+  if constexpr (is_tensor<C>) {
+    const Operand operand(condition);
+    if (is_staged(operand.tensor())) return Local<bool>::of(scalar_truth(operand.tensor()));
+    return bool(operand.tensor());
+  } else {
+    return Local<bool>(condition);
+  }
+}
+// right() where `left` equals `wanted`, else `left` itself.
+Local<bool> staged_logic(const Local<bool>& left, bool wanted, FunctionRef<Local<bool>()> right);
+
+template <class A>
+inline constexpr bool is_host = !is_tensor<A> && !is_local<std::remove_cvref_t<A>>;
+template <class A>
+inline constexpr bool is_number = NumberOf<std::remove_cvref_t<A>>::kNumber;
+
+template <bool kWanted, class A, class F>
+auto logic(const A& a, F& right) {
+  using B = std::invoke_result_t<F&>;
+  if constexpr (is_host<A> && is_host<B>) {
+    return bool(a) == kWanted ? bool(right()) : !kWanted;
+  } else {
+    const Local<bool> left = truth(a);
+    if (!left.staged()) return left.host() == kWanted ? truth(right()) : left;
+    return staged_logic(left, kWanted, [&] { return truth(right()); });
+  }
+}
+
+}  // namespace detail
+
+template <class A, class F>
+auto and_(const A& a, F&& b) {
+  return detail::logic<true>(a, b);
+}
+template <class A, class F>
+auto or_(const A& a, F&& b) {
+  return detail::logic<false>(a, b);
+}
+template <class A>
+auto not_(const A& a) {
+  if constexpr (detail::is_host<A>) return !bool(a);
+  else return !detail::truth(a);
+}
+
+// c ? a() : b().
+template <class C, class A, class B>
+auto select(const C& condition, A&& a, B&& b) {
+  using X = std::remove_cvref_t<std::invoke_result_t<A&>>;
+  using Y = std::remove_cvref_t<std::invoke_result_t<B&>>;
+  if constexpr (detail::is_host<C>) {
+    if constexpr (std::is_void_v<X>) return condition ? a() : b();
+    else if constexpr (std::is_same_v<X, Y>) return condition ? X(a()) : X(b());
+    else if constexpr (detail::is_number<X> && detail::is_number<Y>) {
+      using R =
+          Local<decltype(true ? typename detail::NumberOf<X>::type() : typename detail::NumberOf<Y>::type())>;
+      return condition ? R(a()) : R(b());
+    } else {
+      using R = typename staged::Common<X, Y>::type;
+      return condition ? R(a()) : R(b());
+    }
+  } else {
+    const Local<bool> chosen = detail::truth(condition);
+    if constexpr (std::is_void_v<X>) {
+      if (!chosen.staged()) return chosen.host() ? a() : b();
+      rw::detail::stage_cond(chosen.tensor(), [&](NestWriter&) { a(); }, [&](NestWriter&) { b(); });
+    } else if constexpr (detail::is_number<X> && detail::is_number<Y>) {
+      using T = decltype(true ? typename detail::NumberOf<X>::type() : typename detail::NumberOf<Y>::type());
+      if (!chosen.staged()) return chosen.host() ? Local<T>(a()) : Local<T>(b());
+      auto arm = [](auto& f) {
+        return [&f](NestWriter& w) { Nest<Tensor>::write(Local<T>(f()).template as<T>(), w); };
+      };
+      return Local<T>::of(rw::detail::stage_cond(chosen.tensor(), arm(a), arm(b))[0]);
+    } else {
+      using R = typename staged::Common<X, Y>::type;
+      if (!chosen.staged()) return chosen.host() ? R(a()) : R(b());
+      std::optional<R> prototype;
+      auto first = [&] { return R(a()); };
+      auto second = [&] { return R(b()); };
+      auto then_branch = rw::detail::tracer<R>(first, &prototype);
+      auto else_branch = rw::detail::tracer<R>(second, &prototype);
+      return rw::detail::read_result(prototype,
+                                     rw::detail::stage_cond(chosen.tensor(), then_branch, else_branch));
+    }
+  }
+}
+
+}  // namespace rw::autograph
