@@ -131,9 +131,9 @@ class Walk {
     return c;
   }
   // Pages of elements, each with a checksum; those whose bit is not set were never written.
-  void pages(uint64_t address, std::string_view bits, uint64_t first, uint64_t count, uint64_t page,
-             uint64_t bytes) {
-    for (uint64_t done = 0, i = 0; done < count; done += page, ++i) {
+  void pages(uint64_t address, std::string_view bits, uint64_t bit, uint64_t first, uint64_t count,
+             uint64_t page, uint64_t bytes) {
+    for (uint64_t done = 0, i = bit; done < count; done += page, ++i) {
       const uint64_t here = std::min(page, count - done), size = here * bytes + 4;
       if (i / 8 >= bits.size()) image_.fail(address, "there are more pages of chunks than were announced");
       if (static_cast<unsigned char>(bits[i / 8]) >> (7 - i % 8) & 1) {
@@ -174,7 +174,7 @@ class Walk {
     const std::string block = read_summed(image_, data, front + bits + 4, what);
     Cursor d = open(block, data, "FADB", what);
     d.skip(far);
-    pages(data + front + bits + 4, d.take(bits), 0, count, page, bytes);
+    pages(data + front + bits + 4, d.take(bits), 0, 0, count, page, bytes);
   }
 
   // An extensible array: the first elements in the index block, further ones in data blocks that grow, the
@@ -188,7 +188,7 @@ class Walk {
   };
 
   void data_block(const Extensible& e, uint64_t address, uint64_t first, uint64_t count,
-                  std::string_view bits) {
+                  std::string_view bits, uint64_t bit) {
     if (address == kNoAddress) return;
     visited_.add(image_, address, "block of an extensible array of chunks");
     const uint64_t front = 6 + uint64_t(image_.address_size) + uint64_t(e.offset_bytes);
@@ -198,7 +198,7 @@ class Walk {
     const std::string block = read_summed(image_, address, size, what);
     Cursor c = open(block, address, "EADB", what);
     c.skip(front - 6);
-    if (paged) pages(address + size, bits, first, count, e.page, e.bytes);
+    if (paged) pages(address + size, bits, bit, first, count, e.page, e.bytes);
     else elements(c, first, count, e.bytes);
   }
 
@@ -216,7 +216,7 @@ class Walk {
     c.skip(front - 6);
     const std::string_view all_bits = c.take(blocks * bits);
     for (uint64_t b = 0; b < blocks; ++b)
-      data_block(e, c.address(), first + b * count, count, all_bits.substr(b * bits, bits));
+      data_block(e, c.address(), first + b * count, count, all_bits, b * (count / e.page));
   }
 
   void extensible_array() {
@@ -254,7 +254,7 @@ class Walk {
     for (uint64_t s = 0; s < supers && at < numbered_; ++s) {
       const uint64_t blocks = e.blocks(s), count = e.block_elements(s);
       if (s < direct)
-        for (uint64_t b = 0; b < blocks; ++b) data_block(e, d.address(), at + b * count, count, {});
+        for (uint64_t b = 0; b < blocks; ++b) data_block(e, d.address(), at + b * count, count, {}, 0);
       else secondary_block(e, d.address(), s, at);
       at += blocks * count;
     }

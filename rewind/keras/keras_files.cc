@@ -44,11 +44,13 @@ class Loader {
     if (names.size() != wanted) {
       if (object.optimizer && !options_.training_state) return;
       if (names.empty()) return missing(object, 0);
-      mismatched("layer \"" + object.name + "\" (" + path_of(object) + ") " +
-                 (wanted == 0 && !object.built ? "was never built and thus has no variables, "
-                                               : "expected " + std::to_string(wanted) + " variables, ") +
-                 "the file has " + std::to_string(names.size()) +
-                 (wanted == 0 ? std::string() : ". Expected: " + name_list(object.variables)));
+      mismatched(
+          (object.optimizer ? "optimizer \"" : "layer \"") + object.name + "\" (" + path_of(object) + ") " +
+          (wanted == 0 && !object.built
+               ? "was never built and thus has no variables, "
+               : "expected " + std::to_string(wanted) + (wanted == 1 ? " variable, " : " variables, ")) +
+          "the file has " + std::to_string(names.size()) +
+          (wanted == 0 ? std::string() : ". Expected: " + name_list(object.variables)));
       return;
     }
     for (size_t i = 0; i < wanted; ++i) {
@@ -121,10 +123,7 @@ void WeightsTree::add(const std::string& path, const Variable& variable) {
 Tensor read_tensor(const format::Hdf5Object& array) {
   const format::Hdf5Type& type = array.type();
   DType dtype = type.dtype;
-  if (type.kind == format::Hdf5Type::Class::kOpaque && type.size == 2) {
-    const auto stored = array.attribute("dtype");
-    if (stored && stored->string() == "bfloat16") dtype = DType::kBfloat16;
-  }
+  if (type.kind == format::Hdf5Type::Class::kOpaque && type.size == 2) dtype = DType::kBfloat16;
   if (dtype == DType::kInvalid)
     fail_unimplemented(kLoadTag, "\"" + array.path() + "\" in the file is an array of " + type.text +
                                      ": weights are numbers");

@@ -66,7 +66,7 @@ void assign_all(const std::vector<std::pair<Variable, format::Hdf5Object>>& pair
 // "w.weights.h5 does not fit model "net": 2 objects could not be loaded: ..."
 [[noreturn]] void fail_unfit(const Model& model, const std::string& path, const LoadReport& report);
 
-// An array of numbers as Keras stores it: bfloat16 is two opaque bytes with an attribute.
+// An array of numbers as Keras stores it: bfloat16 is two opaque bytes.
 Tensor read_tensor(const format::Hdf5Object& array);
 
 }  // namespace rw::keras

@@ -19,12 +19,12 @@ namespace {
 
 using test::TemporaryFolder;
 
-Hdf5File golden(const std::string& name) {
+Hdf5File h5py_file(const std::string& name) {
   return Hdf5File(bytes_in_memory(test::golden_bytes("hdf5/" + name + ".h5"), name + ".h5", "test"));
 }
 
 template <class T>
-std::vector<T> read(const Hdf5Object& array) {
+std::vector<T> elements_of(const Hdf5Object& array) {
   std::vector<T> values(array.byte_size() / sizeof(T));
   array.read(values.data());
   return values;
@@ -32,7 +32,7 @@ std::vector<T> read(const Hdf5Object& array) {
 
 // What make_hdf5.py puts into arrays.
 template <class T>
-std::vector<T> expected(size_t count) {
+std::vector<T> sevens(size_t count) {
   std::vector<T> values;
   for (size_t i = 0; i < count; ++i) values.push_back(T(float((7 * i + 3) % 97)));
   return values;
@@ -40,50 +40,50 @@ std::vector<T> expected(size_t count) {
 
 class Hdf5 : public testing::TestWithParam<const char*> {
  protected:
-  Hdf5File file_ = golden(GetParam());
+  Hdf5File file_ = h5py_file(GetParam());
   Hdf5Object root_ = file_.root();
 };
 
 template <class T>
-void check_type(const Hdf5Object& types, const std::string& name, DType dtype) {
+void check_hdf5_type(const Hdf5Object& types, const std::string& name, DType dtype) {
   const Hdf5Object array = types.at(name);
   EXPECT_EQ(int(array.type().dtype), int(dtype)) << name;
   EXPECT_EQ(array.shape(), Shape({2, 3})) << name;
-  EXPECT_EQ(std::memcmp(read<T>(array).data(), expected<T>(6).data(), 6 * sizeof(T)), 0) << name;
+  EXPECT_EQ(std::memcmp(elements_of<T>(array).data(), sevens<T>(6).data(), 6 * sizeof(T)), 0) << name;
 }
 
 TEST_P(Hdf5, EveryTypeIsRead) {
   const Hdf5Object types = root_.at("types");
-  check_type<int8_t>(types, "i1", DType::kInt8);
-  check_type<uint8_t>(types, "u1", DType::kUint8);
-  check_type<int16_t>(types, "<i2", DType::kInt16);
-  check_type<int16_t>(types, ">i2", DType::kInt16);
-  check_type<uint16_t>(types, "<u2", DType::kUint16);
-  check_type<int32_t>(types, "<i4", DType::kInt32);
-  check_type<int32_t>(types, ">i4", DType::kInt32);
-  check_type<uint32_t>(types, "<u4", DType::kUint32);
-  check_type<int64_t>(types, "<i8", DType::kInt64);
-  check_type<int64_t>(types, ">i8", DType::kInt64);
-  check_type<uint64_t>(types, "<u8", DType::kUint64);
-  check_type<Half>(types, "<f2", DType::kFloat16);
-  check_type<Half>(types, ">f2", DType::kFloat16);
-  check_type<float>(types, "<f4", DType::kFloat32);
-  check_type<float>(types, ">f4", DType::kFloat32);
-  check_type<double>(types, "<f8", DType::kFloat64);
-  check_type<double>(types, ">f8", DType::kFloat64);
-  check_type<std::complex<float>>(types, "<c8", DType::kComplex64);
-  check_type<std::complex<float>>(types, ">c8", DType::kComplex64);
-  check_type<std::complex<double>>(types, "<c16", DType::kComplex128);
+  check_hdf5_type<int8_t>(types, "i1", DType::kInt8);
+  check_hdf5_type<uint8_t>(types, "u1", DType::kUint8);
+  check_hdf5_type<int16_t>(types, "<i2", DType::kInt16);
+  check_hdf5_type<int16_t>(types, ">i2", DType::kInt16);
+  check_hdf5_type<uint16_t>(types, "<u2", DType::kUint16);
+  check_hdf5_type<int32_t>(types, "<i4", DType::kInt32);
+  check_hdf5_type<int32_t>(types, ">i4", DType::kInt32);
+  check_hdf5_type<uint32_t>(types, "<u4", DType::kUint32);
+  check_hdf5_type<int64_t>(types, "<i8", DType::kInt64);
+  check_hdf5_type<int64_t>(types, ">i8", DType::kInt64);
+  check_hdf5_type<uint64_t>(types, "<u8", DType::kUint64);
+  check_hdf5_type<Half>(types, "<f2", DType::kFloat16);
+  check_hdf5_type<Half>(types, ">f2", DType::kFloat16);
+  check_hdf5_type<float>(types, "<f4", DType::kFloat32);
+  check_hdf5_type<float>(types, ">f4", DType::kFloat32);
+  check_hdf5_type<double>(types, "<f8", DType::kFloat64);
+  check_hdf5_type<double>(types, ">f8", DType::kFloat64);
+  check_hdf5_type<std::complex<float>>(types, "<c8", DType::kComplex64);
+  check_hdf5_type<std::complex<float>>(types, ">c8", DType::kComplex64);
+  check_hdf5_type<std::complex<double>>(types, "<c16", DType::kComplex128);
   EXPECT_EQ(types.at("bool").type().dtype, DType::kBool);
-  EXPECT_EQ(read<char>(types.at("bool")), (std::vector<char>{1, 0, 1, 0, 1, 0}));
+  EXPECT_EQ(elements_of<char>(types.at("bool")), (std::vector<char>{1, 0, 1, 0, 1, 0}));
   EXPECT_EQ(types.at("bfloat16").type().kind, Hdf5Type::Class::kOpaque);
-  const auto halves = expected<Bfloat16>(6);
-  EXPECT_EQ(std::memcmp(read<Bfloat16>(types.at("bfloat16")).data(), halves.data(), 12), 0);
+  const auto halves = sevens<Bfloat16>(6);
+  EXPECT_EQ(std::memcmp(elements_of<Bfloat16>(types.at("bfloat16")).data(), halves.data(), 12), 0);
   EXPECT_EQ(types.at("scalar").shape(), Shape());
-  EXPECT_EQ(read<float>(types.at("scalar")), std::vector<float>{3});
+  EXPECT_EQ(elements_of<float>(types.at("scalar")), std::vector<float>{3});
   EXPECT_EQ(types.at("empty").shape(), Shape({0, 3}));
   EXPECT_EQ(types.at("null").byte_size(), 0u);
-  EXPECT_EQ(read<int32_t>(types.at("committed")), expected<int32_t>(5));
+  EXPECT_EQ(elements_of<int32_t>(types.at("committed")), sevens<int32_t>(5));
   EXPECT_EQ(types.at("compound").type().text, "compounds of 2 members");
   EXPECT_EQ(types.at("compound").type().dtype, DType::kInvalid);
 }
@@ -111,7 +111,7 @@ TEST_P(Hdf5, Attributes) {
   std::memcpy(&number, root_.attribute("é")->bytes().data(), 8);
   EXPECT_EQ(number, 2.5);
   const std::string array = root_.attribute("array")->bytes();
-  EXPECT_EQ(std::memcmp(array.data(), expected<int16_t>(10).data(), 20), 0);
+  EXPECT_EQ(std::memcmp(array.data(), sevens<int16_t>(10).data(), 20), 0);
   // Many are kept elsewhere in new files.
   const Hdf5Object group = root_.at("attributes");
   for (int i = 1; i < 20; ++i) {
@@ -132,28 +132,28 @@ TEST_P(Hdf5, ChunksAreFoundAndUnpacked) {
   for (const char* name : {"plain", "one", "one_deflated", "deflated", "growing", "growing_second",
                            "growing_both", "growing_both_deflated", "limited"}) {
     const Hdf5Object array = chunks.at(name);
-    EXPECT_EQ(read<float>(array), expected<float>(size_t(array.shape().num_elements()))) << name;
+    EXPECT_EQ(elements_of<float>(array), sevens<float>(size_t(array.shape().num_elements()))) << name;
     EXPECT_FALSE(array.is_plain());
   }
-  EXPECT_EQ(read<int32_t>(chunks.at("big_endian")), expected<int32_t>(20 * 13));
-  EXPECT_EQ(read<uint8_t>(chunks.at("summed")), expected<uint8_t>(21 * 3));
-  EXPECT_EQ(read<uint8_t>(chunks.at("paged")), expected<uint8_t>(1100));
-  EXPECT_EQ(read<int32_t>(chunks.at("compact")), expected<int32_t>(5));
-  EXPECT_EQ(read<int32_t>(chunks.at("implicit")), expected<int32_t>(20));
-  EXPECT_EQ(read<float>(chunks.at("shrunk")), expected<float>(17));
+  EXPECT_EQ(elements_of<int32_t>(chunks.at("big_endian")), sevens<int32_t>(20 * 13));
+  EXPECT_EQ(elements_of<uint8_t>(chunks.at("summed")), sevens<uint8_t>(21 * 3));
+  EXPECT_EQ(elements_of<uint8_t>(chunks.at("paged")), sevens<uint8_t>(1100));
+  EXPECT_EQ(elements_of<int32_t>(chunks.at("compact")), sevens<int32_t>(5));
+  EXPECT_EQ(elements_of<int32_t>(chunks.at("implicit")), sevens<int32_t>(20));
+  EXPECT_EQ(elements_of<float>(chunks.at("shrunk")), sevens<float>(17));
   EXPECT_TRUE(chunks.at("compact").is_plain());
 }
 
 TEST_P(Hdf5, WhatWasNotWrittenHasTheFillValue) {
   const Hdf5Object chunks = root_.at("chunks");
-  EXPECT_EQ(read<double>(chunks.at("unwritten")), std::vector<double>(25, 4.0));
-  const auto sparse = read<float>(chunks.at("sparse"));
+  EXPECT_EQ(elements_of<double>(chunks.at("unwritten")), std::vector<double>(25, 4.0));
+  const auto sparse = elements_of<float>(chunks.at("sparse"));
   for (int i = 0; i < 30; ++i)
     for (int j = 0; j < 30; ++j) {
       const bool written = i >= 15 && i < 25 && j >= 15 && j < 25;
       ASSERT_EQ(sparse[size_t(30 * i + j)], written ? 1.f : 2.5f) << i << " " << j;
     }
-  auto far = read<int8_t>(chunks.at("far"));
+  auto far = elements_of<int8_t>(chunks.at("far"));
   EXPECT_EQ(std::count(far.begin(), far.end(), 7), 5);
   EXPECT_EQ(std::count(far.begin(), far.end(), -1), 1'999'995);
   EXPECT_EQ(far.back(), 7);
@@ -175,7 +175,7 @@ TEST_P(Hdf5, GroupsOfManyNames) {
   EXPECT_EQ(names.size(), 120u);
   EXPECT_TRUE(std::is_sorted(names.begin(), names.end()));
   for (const std::string& name : names) {
-    EXPECT_EQ(std::to_string(read<int16_t>(root_.at("many/" + name))[0]), name.substr(1));
+    EXPECT_EQ(std::to_string(elements_of<int16_t>(root_.at("many/" + name))[0]), name.substr(1));
   }
 }
 
@@ -183,8 +183,8 @@ INSTANTIATE_TEST_SUITE_P(H5py, Hdf5, testing::Values("earliest", "latest"),
                          [](const auto& info) { return std::string(info.param); });
 
 TEST(Hdf5Files, BehindAUsersBlock) {
-  EXPECT_EQ(read<int32_t>(golden("user_block").root().at("a")), expected<int32_t>(4));
-  EXPECT_EQ(golden("latest").root().at("attributes").attribute("huge")->bytes().size(), 70'000u);
+  EXPECT_EQ(elements_of<int32_t>(h5py_file("user_block").root().at("a")), sevens<int32_t>(4));
+  EXPECT_EQ(h5py_file("latest").root().at("attributes").attribute("huge")->bytes().size(), 70'000u);
 }
 
 TEST(Hdf5Files, OtherFilesAreRefused) {
@@ -231,12 +231,12 @@ TEST(Hdf5Writer, WhatIsWrittenIsRead) {
   EXPECT_EQ(back.attribute("fixed")->strings(), (std::vector<std::string>{"ab", "c"}));
   EXPECT_EQ(back.attribute("number")->integer(), -5);
   EXPECT_EQ(back.attribute("é")->type().dtype, DType::kFloat64);
-  EXPECT_EQ(read<float>(back.at("a/b/numbers")), numbers);
+  EXPECT_EQ(elements_of<float>(back.at("a/b/numbers")), numbers);
   EXPECT_TRUE(back.at("a/b/numbers").is_plain());
-  EXPECT_EQ(read<char>(back.at("a/flags")), (std::vector<char>{1, 0, 1}));
+  EXPECT_EQ(elements_of<char>(back.at("a/flags")), (std::vector<char>{1, 0, 1}));
   EXPECT_EQ(back.at("a/flags").attribute("why")->string(), "because");
-  EXPECT_EQ(read<std::complex<double>>(back.at("a/z"))[1], z[1]);
-  EXPECT_EQ(read<int64_t>(back.at("one")), std::vector<int64_t>{42});
+  EXPECT_EQ(elements_of<std::complex<double>>(back.at("a/z"))[1], z[1]);
+  EXPECT_EQ(elements_of<int64_t>(back.at("one")), std::vector<int64_t>{42});
   EXPECT_EQ(back.at("none").shape(), Shape({0, 4}));
   EXPECT_TRUE(back.at("empty").names().empty());
 }
@@ -254,7 +254,7 @@ TEST(Hdf5Writer, GroupsOfManyNames) {
     const Hdf5File file(folder / "x.h5");
     EXPECT_EQ(file.root().names().size(), size_t(count));
     for (const int i : {0, 7, count / 2, count - 1})
-      EXPECT_EQ(read<int32_t>(file.root().at("v" + std::to_string(i))), std::vector<int32_t>{i});
+      EXPECT_EQ(elements_of<int32_t>(file.root().at("v" + std::to_string(i))), std::vector<int32_t>{i});
   }
 }
 

@@ -135,7 +135,7 @@ void Normalization::build(const Shape& input) {
   mean_ = add_weight({.name = "mean", .shape = shape, .initializer = "zeros", .trainable = false});
   variance_ = add_weight({.name = "variance", .shape = shape, .initializer = "ones", .trainable = false});
   count_ = add_weight(
-      {.name = "count", .shape = {}, .initializer = "zeros", .dtype = DType::kInt32, .trainable = false});
+      {.name = "count", .shape = {}, .initializer = "zeros", .dtype = DType::kInt64, .trainable = false});
 }
 
 Tensor Normalization::aligned(const Tensor& statistics, const Shape& input) const {
