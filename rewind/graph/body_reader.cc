@@ -68,6 +68,13 @@ ArgumentFacts argument_facts(const format::FunctionDef& def, size_t argument) {
   return facts;
 }
 
+const SavedGradient* saved_gradient(const NodeDef& node, const FunctionLibraryReader& library) {
+  if (node.op != "IdentityN") return nullptr;
+  const auto it = node.attr.find("_gradient_op_type");
+  const auto* name = it == node.attr.end() ? nullptr : std::get_if<std::string>(&it->second.value);
+  return name ? library.gradient(*name) : nullptr;
+}
+
 void BodyReader::add_argument(const std::string& name, DType dtype, ArgumentFacts facts) {
   const ValueId v = graph_.add_argument(dtype, std::move(facts.shape), name);
   graph_.value(v).variable = std::move(facts.variable);
@@ -137,6 +144,44 @@ void BodyReader::add_checked(const NodeDef& def) {
   made.op = op;
   made.counts = output_counts(*op, complete);
   made.values.assign(graph_.node(id).outputs.begin(), graph_.node(id).outputs.end());
+  if (const SavedGradient* gradient = saved_gradient(def, *library_)) add_custom_gradient(def, *gradient);
+}
+
+// Behind an IdentityN: its outputs with the derivative that the gradient function gives.
+void BodyReader::add_custom_gradient(const NodeDef& def, const SavedGradient& gradient) {
+  Made& made = made_[def.name];
+  std::vector<ValueId> values = made.values;  // the results, and the function's inputs
+  const NodeId identity = graph_.value(values.at(0)).node;
+  for (const ValueId v : graph_.node(identity).inputs) values.push_back(v);
+  for (const SavedGradient::Capture& capture : gradient.captures) {
+    const auto here = capture.value_in.find(graph_.name);
+    if (here != capture.value_in.end()) values.push_back(flat_value(here->second));
+    else if (capture.constant) values.push_back(graph_.add_constant(*capture.constant));
+    else
+      fail_unimplemented("GraphDef",
+                         "its gradient " + gradient.function + " captures a value of another function");
+  }
+  std::vector<DType> types;
+  for (const ValueId v : made.values) types.push_back(graph_.value(v).dtype);
+  std::vector<ArgumentFacts> facts =
+      facts_of(made.values);  // gradients have the shapes of what they belong to
+  const std::vector<ArgumentFacts> captured = facts_of(std::span(values).subspan(2 * types.size()));
+  facts.insert(facts.end(), captured.begin(), captured.end());
+  const AttrList attrs = {{"Tout", types},
+                          {"num_inputs", int64_t(types.size())},
+                          {"given", gradient.given},
+                          {"grad", BodyRef(library_->get(gradient.function, facts))}};
+  const NodeId id = graph_.add_node(find_op("_CustomGradient"), Attrs(attrs), values);
+  made.values.assign(graph_.node(id).outputs.begin(), graph_.node(id).outputs.end());
+}
+
+// As a graph's names go: the index counts all outputs of the node.
+ValueId BodyReader::flat_value(std::string_view text) const {
+  const InputRef ref = parse_input(text);
+  const auto it = made_.find(ref.node);
+  if (ref.control || it == made_.end() || size_t(ref.index) >= it->second.values.size())
+    fail_graph_def("there is no value " + quote(text));
+  return it->second.values[size_t(ref.index)];
 }
 
 std::vector<ArgumentFacts> BodyReader::facts_of(std::span<const ValueId> inputs) const {

@@ -33,8 +33,10 @@ class BodyReader {
   };
 
   void add_checked(const format::NodeDef& def);
+  void add_custom_gradient(const format::NodeDef& def, const SavedGradient& gradient);
   AttrList read_attrs(const Op& op, const format::NodeDef& def, std::span<const ValueId> inputs);
   void check_inferred(const Op& op, const format::NodeDef& def, const AttrList& complete) const;
+  ValueId flat_value(std::string_view text) const;
   void note_variables(const Op& op, const Attrs& attrs, NodeId id);
   std::vector<ArgumentFacts> facts_of(std::span<const ValueId> inputs) const;
   std::vector<ArgumentFacts> loop_facts(const format::NodeDef& def, std::span<const ValueId> inputs);
@@ -48,5 +50,8 @@ class BodyReader {
 // What a Placeholder, or an argument of a function, is said to be.
 ArgumentFacts placeholder_facts(const format::AttrMap& attrs);
 ArgumentFacts argument_facts(const format::FunctionDef& def, size_t argument);
+
+// The gradient of the user's own that a node has, or nullptr.
+const SavedGradient* saved_gradient(const format::NodeDef& node, const FunctionLibraryReader& library);
 
 }  // namespace rw

@@ -1,5 +1,6 @@
 // Functions of a library as graphs.
 #include <algorithm>
+#include <deque>
 
 #include "rewind/base/error.h"
 #include "rewind/graph/body_reader.h"
@@ -16,6 +17,30 @@ using format::NodeDef;
 constexpr size_t kMaxCallDepth = 200;
 // Graphs of functions whose callers know less than the function says.
 constexpr size_t kMostVariants = 10'000;
+
+// The node's name in "Exp:0".
+std::string node_of(const std::string& value) { return value.substr(0, value.find(':')); }
+
+// Nodes with gradients of the user's own come behind what these capture: copies that say so.
+std::vector<const NodeDef*> behind_captures(const FunctionDef& def, const FunctionLibraryReader& library,
+                                            const std::unordered_set<std::string>& arguments,
+                                            std::deque<NodeDef>* copies) {
+  std::vector<const NodeDef*> nodes;
+  for (const NodeDef& node : def.node_def) {
+    nodes.push_back(&node);
+    const SavedGradient* gradient = saved_gradient(node, library);
+    if (!gradient) continue;
+    NodeDef* copy = nullptr;
+    for (const SavedGradient::Capture& capture : gradient->captures) {
+      const auto value = capture.value_in.find(def.signature->name);
+      if (value == capture.value_in.end() || arguments.count(node_of(value->second))) continue;
+      if (!copy) copy = &copies->emplace_back(node);
+      copy->input.push_back("^" + node_of(value->second));
+    }
+    if (copy) nodes.back() = copy;
+  }
+  return nodes;
+}
 
 std::shared_ptr<const Graph> from_function_def(const FunctionDef& def,
                                                const std::vector<ArgumentFacts>& facts,
@@ -36,13 +61,12 @@ std::shared_ptr<const Graph> from_function_def(const FunctionDef& def,
       fail_graph_def("function " + signature.name + " has two arguments " + quote(arg.name));
     body.add_argument(arg.name, to_dtype(arg.type), facts[i]);
   }
-  std::vector<const NodeDef*> nodes;
-  for (const NodeDef& node : def.node_def) {
+  for (const NodeDef& node : def.node_def)
     if (arguments.count(node.name))
       fail_graph_def("function " + signature.name + ": a node and an argument are called " +
                      quote(node.name));
-    nodes.push_back(&node);
-  }
+  std::deque<NodeDef> copies;
+  const std::vector<const NodeDef*> nodes = behind_captures(def, *library, arguments, &copies);
   for (const size_t i : NodeOrder(nodes, arguments).find()) body.add(*nodes[i]);
   for (const format::OpDef::ArgDef& arg : signature.output_arg) {
     const auto it = def.ret.find(arg.name);
@@ -93,6 +117,15 @@ FunctionLibraryReader::FunctionLibraryReader(const format::FunctionDefLibrary& l
   }
 }
 
+void FunctionLibraryReader::add_gradient(const std::string& gradient_op_type, SavedGradient gradient) {
+  gradients_.insert_or_assign(gradient_op_type, std::move(gradient));
+}
+
+const SavedGradient* FunctionLibraryReader::gradient(const std::string& gradient_op_type) const {
+  const auto it = gradients_.find(gradient_op_type);
+  return it == gradients_.end() ? nullptr : &it->second;
+}
+
 bool FunctionLibraryReader::is_stateful(const std::string& name) const {
   const auto it = functions_.find(name);
   return it != functions_.end() && it->second->signature->is_stateful;
@@ -109,6 +142,12 @@ std::vector<ArgumentFacts> FunctionLibraryReader::arguments_of(const std::string
   std::vector<ArgumentFacts> facts;
   for (size_t i = 0; i < def.signature->input_arg.size(); ++i) facts.push_back(argument_facts(def, i));
   return facts;
+}
+
+std::vector<std::string> FunctionLibraryReader::argument_names(const std::string& name) const {
+  std::vector<std::string> names;
+  for (const format::OpDef::ArgDef& arg : definition(name).signature->input_arg) names.push_back(arg.name);
+  return names;
 }
 
 std::shared_ptr<const Graph> FunctionLibraryReader::get(const std::string& name) {

@@ -11,6 +11,7 @@
 #pragma once
 
 #include <limits>
+#include <optional>
 #include <unordered_map>
 #include <unordered_set>
 
@@ -83,6 +84,19 @@ Shape common_shape(const Shape& a, const Shape& b);
 bool same_variable_spec(const std::shared_ptr<const VariableSpec>& a,
                         const std::shared_ptr<const VariableSpec>& b);
 
+// A gradient of the user's own, as SavedModels hold it: nodes IdentityN with its name in _gradient_op_type
+// take the function's results and inputs; the gradient function takes a gradient for each, and what it
+// captured.
+struct SavedGradient {
+  struct Capture {
+    std::unordered_map<std::string, std::string> value_in;  // by function: the value there, as in "Exp:0"
+    std::optional<HostTensor> constant;                     // the same everywhere
+  };
+  std::string function;
+  std::vector<int64_t> given;  // the inputs of IdentityN whose gradients it gives, in order
+  std::vector<Capture> captures;
+};
+
 // The functions of a library as graphs, each made once, when it is asked for. The library must outlive this
 // object.
 class FunctionLibraryReader {
@@ -93,17 +107,22 @@ class FunctionLibraryReader {
   bool is_stateful(const std::string& name) const;
   // What the function says of its arguments. All throw NotFoundError.
   std::vector<ArgumentFacts> arguments_of(const std::string& name) const;
+  std::vector<std::string> argument_names(const std::string& name) const;
   std::shared_ptr<const Graph> get(const std::string& name);
   // For a call with such arguments: what the function says of shapes and variables is kept where the caller
   // bears it out.
   std::shared_ptr<const Graph> get(const std::string& name, const std::vector<ArgumentFacts>& callers);
   int64_t max_constant_bytes() const { return max_constant_bytes_; }
+  // For functions that are asked for later.
+  void add_gradient(const std::string& gradient_op_type, SavedGradient gradient);
+  const SavedGradient* gradient(const std::string& gradient_op_type) const;
 
  private:
   const format::FunctionDef& definition(const std::string& name) const;
   std::shared_ptr<const Graph> build(const std::string& name, const std::vector<ArgumentFacts>* callers);
   std::unordered_map<std::string, const format::FunctionDef*> functions_;
   std::unordered_map<std::string, std::shared_ptr<const Graph>> graphs_;  // by name and what callers know
+  std::unordered_map<std::string, SavedGradient> gradients_;
   std::vector<std::string> in_work_;
   int64_t max_constant_bytes_;
 };

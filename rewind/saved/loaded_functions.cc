@@ -139,6 +139,41 @@ Tensor LoadedState::captured(int node, std::vector<Variable>* variables) const {
                          ", which is no variable, constant, asset or resource, only runs inside another one");
 }
 
+// Gradients of the user's own, with what they capture of the functions that they belong to.
+void LoadedState::find_gradients() {
+  const auto* library = graph_.graph_def && graph_.graph_def->library ? &*graph_.graph_def->library : nullptr;
+  if (!library) return;
+  for (const auto& registered : library->registered_gradients) {
+    const auto saved = objects().concrete_functions.find(registered.gradient_func);
+    if (saved == objects().concrete_functions.end()) continue;
+    SavedGradient gradient{.function = registered.gradient_func, .given = {}, .captures = {}};
+    const List* results = trace(registered.gradient_func).outputs.get_if<List>();
+    for (size_t i = 0; results && i < results->elements.size(); ++i)
+      if (!results->elements[i].is_none()) gradient.given.push_back(int64_t(i));
+    for (const int32_t node : saved->second.bound_inputs) gradient.captures.push_back(gradient_capture(node));
+    library_.add_gradient(registered.registered_op_type, std::move(gradient));
+  }
+}
+
+SavedGradient::Capture LoadedState::gradient_capture(int node) const {
+  SavedGradient::Capture capture;
+  if (const auto* inside = std::get_if<format::CapturedTensor>(&object(node).kind)) {
+    capture.value_in.emplace(inside->concrete_function, inside->name);
+  } else if (const Tensor& value = values_[size_t(node)]; value.defined()) {
+    capture.constant = as_constant(*value.impl());
+  } else if (variable(node).defined()) {
+    for (const auto& [name, f] : objects().concrete_functions) {
+      const auto at = std::find(f.bound_inputs.begin(), f.bound_inputs.end(), node);
+      if (at == f.bound_inputs.end() || !library_.has(name)) continue;
+      const std::vector<std::string> arguments = library_.argument_names(name);
+      const auto from_end = size_t(f.bound_inputs.end() - at);
+      if (from_end <= arguments.size())
+        capture.value_in.emplace(name, arguments[arguments.size() - from_end]);
+    }
+  }
+  return capture;
+}
+
 std::map<std::string, SignatureFunction> LoadedState::signatures() const {
   std::map<std::string, SignatureFunction> list;
   const int map = child(0, "signatures");

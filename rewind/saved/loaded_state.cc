@@ -35,6 +35,7 @@ LoadedState::LoadedState(std::string dir, format::MetaGraphDef graph, const Load
   check_objects();
   variables_ = read_variables(objects(), dir_ + "/variables/variables");
   make_values();
+  find_gradients();
   find_missing_ops();
 }
 

@@ -74,6 +74,8 @@ class LoadedState : public std::enable_shared_from_this<LoadedState> {
   Tensor asset_path(const format::SavedAsset& asset) const;
   SignatureFunction::Core signature(const std::string& name, const std::string& function) const;
   void find_missing_ops();
+  void find_gradients();
+  SavedGradient::Capture gradient_capture(int node) const;
   std::shared_ptr<const ConcreteFunction> build(const std::string& name) const;
   Tensor captured(int node, std::vector<Variable>* variables) const;
 

@@ -168,15 +168,16 @@ class Flow(tf.Module):
     @tf.function(input_signature=[tf.TensorSpec([None, 4])])
     def early(self, x):
         total = tf.zeros([4])
+        w = tf.identity(self.w)  # TensorFlow has no gradients of variables in branches in loops, once loaded
         for row in x:
             if tf.reduce_sum(row) > 3.0: break
             if tf.reduce_sum(row) < -3.0: continue
-            total += tf.linalg.matvec(self.w, row)
+            total += tf.linalg.matvec(w, row)
         return total
 
     @tf.function(input_signature=[tf.TensorSpec([None, 4])])
     def nested(self, x):
-        w = tf.identity(self.w)  # TensorFlow has no gradients of variables in branches in loops, once loaded
+        w = tf.identity(self.w)
         for _ in tf.range(3):
             j = 0
             while tf.reduce_max(tf.abs(x)) > 0.5 and j < 4:
