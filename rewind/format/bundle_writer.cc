@@ -115,7 +115,7 @@ class Writer {
       : prefix_(prefix), tensors_(std::move(tensors)), tag_(tag) {}
 
   void write(const BundleWriteOptions& options) {
-    sort();
+    check_names();
     plan(options.max_shard_bytes);
     const int shards = free_number(prefix_, shard_.empty() ? 1 : shard_.back() + 1, tag_);
     std::vector<std::unique_ptr<AtomicFile>> files;
@@ -143,12 +143,12 @@ class Writer {
   }
 
  private:
-  void sort() {
-    std::stable_sort(tensors_.begin(), tensors_.end(),
-                     [](const BundleTensor& a, const BundleTensor& b) { return a.name < b.name; });
-    for (size_t i = 1; i < tensors_.size(); ++i)
-      if (tensors_[i].name == tensors_[i - 1].name && !(tensors_[i].slice && tensors_[i - 1].slice))
-        fail_invalid(tag_, "two tensors are named \"" + tensors_[i].name + "\"");
+  void check_names() const {
+    std::map<std::string_view, bool> has_slice;
+    for (const BundleTensor& t : tensors_) {
+      const auto [it, is_new] = has_slice.emplace(t.name, t.slice.has_value());
+      if (!is_new && !(it->second && t.slice)) fail_invalid(tag_, "two tensors are named \"" + t.name + "\"");
+    }
   }
 
   // Which file each tensor goes to.

@@ -1,5 +1,5 @@
-// Writes tensor bundles (tensor_bundle.h) as TensorFlow lays them out: tensors in the order of their names,
-// one behind the other.
+// Writes tensor bundles (tensor_bundle.h) as TensorFlow lays them out: tensors one behind the other, in the
+// order in which they are given.
 //
 // A bundle appears whole or not at all. The data files are there before the index, which is renamed into
 // place last. Where an index of that name is there already, the new data files get names that it does not

@@ -60,11 +60,14 @@ TEST_F(BundleWriter, TheBytesAreTensorFlows) {
     }
     tensors.push_back(std::move(t));
   }
-  std::reverse(tensors.begin(), tensors.end());  // they are written in the order of their names
+  std::sort(tensors.begin(), tensors.end(), [&](const BundleTensor& a, const BundleTensor& b) {
+    const auto *x = bundle.find(a.name), *y = bundle.find(b.name);
+    return std::pair(x->offset, x->size) < std::pair(y->offset, y->size);
+  });
   write_bundle(folder_ / "out", std::move(tensors), "save");
   for (const char* part : {".index", ".data-00000-of-00001"})
-    EXPECT_EQ(read_bytes(folder_ / (std::string("out") + part)),
-              read_bytes(folder_ / (std::string("in") + part)))
+    EXPECT_TRUE(read_bytes(folder_ / (std::string("out") + part)) ==
+                read_bytes(folder_ / (std::string("in") + part)))
         << part;
 }
 

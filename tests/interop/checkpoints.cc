@@ -34,9 +34,11 @@ struct Variables : Case {
   std::vector<Variable> list;
   Variable step{0, {.name = "step"}}, text{"", {.name = "text"}};
   Variables() {
+    const std::vector<double> nothing(12);
     for (const DType d : {float16, bfloat16, float32, float64, int8, int16, int32, int64, uint8, uint16,
                           uint32, uint64, bool_, DType::kComplex64, DType::kComplex128})
-      list.emplace_back(zeros({2, 3}, d), VariableOptions{.name = std::string(name_of(d))});
+      list.emplace_back(tensor_from_bytes(nothing.data(), d, {2, 3}),
+                        VariableOptions{.name = std::string(name_of(d))});
   }
   Checkpoint checkpoint() override { return Checkpoint({{"step", step}, {"text", text}, {"list", list}}); }
 };
@@ -72,7 +74,7 @@ struct Attached : Case {
 
 struct Sequence : Case {
   Sequential model{Dense(3, {.activation = "relu"}), BatchNormalization(), Dropout(0.5), Dense(1)};
-  Variable step{int64_t(0), {.name = "step"}};
+  Variable step{0, {.name = "step", .dtype = int64}};
   Checkpoint checkpoint() override { return Checkpoint({{"model", model}, {"step", step}}); }
   void build() override { (void)model(zeros({2, 4})); }
 };
@@ -215,7 +217,7 @@ struct Optimizers : Case {
 struct Training : Case {
   Sequential model{Dense(16, {.activation = "tanh"}), BatchNormalization(), Dense(1)};
   Optimizer optimizer = Adam({.learning_rate = 0.02});
-  Variable step_count{int64_t(0), {.trainable = false, .name = "step"}};
+  Variable step_count{0, {.trainable = false, .name = "step", .dtype = int64}};
   Tensor x = wave({32, 5}, 0, 2.0), y = wave({32, 1}, 3, 1.0);
   Checkpoint checkpoint() override {
     return Checkpoint({{"model", model}, {"optimizer", optimizer}, {"step", step_count}});
