@@ -53,12 +53,12 @@ class Finder : public clang::RecursiveASTVisitor<Finder> {
     if (f->isConstexpr() || f->isImplicit() || f->isDefaulted() || f->isDeleted()) return true;
     for (const clang::FunctionDecl* d : f->redecls())
       for (const auto* a : d->specific_attrs<clang::AnnotateAttr>())
-        if (a->getAnnotation().starts_with("rw_do_not_convert") || a->getAnnotation().starts_with("rw::do_not_convert")) return true;
+        if (a->getAnnotation() == "rw::autograph::do_not_convert") return true;
     return false;
   }
   bool is_constexpr(const clang::LambdaExpr* lambda) const {
     for (const auto* a : lambda->getCallOperator()->specific_attrs<clang::AnnotateAttr>())
-      if (a->getAnnotation().starts_with("rw")) return true;
+      if (a->getAnnotation() == "rw::autograph::do_not_convert") return true;
     const Range all = source_.range(lambda), body = source_.range(lambda->getBody());
     if (!all.valid() || !body.valid()) return true;
     const std::string_view head = source_.text({all.file, all.begin, body.begin});

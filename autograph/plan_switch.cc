@@ -10,7 +10,7 @@ using llvm::isa;
 // What a switch decides by: the tensor under the explicit conversion to an integer.
 static const clang::Expr* switch_value(const clang::SwitchStmt* s) {
   const clang::Expr* e = stripped(s->getCond());
-  while (const auto* cast = dyn_cast<clang::ExplicitCastExpr>(e)) e = stripped(cast->getSubExpr());
+  while (const clang::Expr* inner = converted(e)) e = inner;
   return e;
 }
 

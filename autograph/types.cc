@@ -106,6 +106,12 @@ const clang::Expr* stripped(const clang::Expr* e) {
   }
 }
 
+const clang::Expr* converted(const clang::Expr* e) {
+  if (const auto* cast = dyn_cast<clang::ExplicitCastExpr>(e)) return stripped(cast->getSubExprAsWritten());
+  const auto* dependent = dyn_cast<clang::CXXUnresolvedConstructExpr>(e);
+  return dependent && dependent->getNumArgs() == 1 ? stripped(dependent->getArg(0)) : nullptr;
+}
+
 bool always_true(const clang::Expr* condition) {
   if (!condition) return true;
   const clang::Expr* e = stripped(condition);

@@ -27,6 +27,8 @@ std::string spelled(clang::QualType type, const clang::ASTContext& context);
 const clang::Expr* as_written(const clang::Expr* e);
 // Without parentheses too.
 const clang::Expr* stripped(const clang::Expr* e);
+// What an explicit conversion converts, or nullptr.
+const clang::Expr* converted(const clang::Expr* e);
 // A condition that is always true.
 bool always_true(const clang::Expr* condition);
 

@@ -205,9 +205,9 @@ void Writer::switched(const clang::SwitchStmt* s) {
   bool tensor = false;
   for (;;) {
     tensor = conditions_.tensor(value);
-    const auto* cast = dyn_cast<clang::ExplicitCastExpr>(value);
-    if (tensor || !cast || !conditions_.staged(stripped(cast->getSubExpr()))) break;
-    value = stripped(cast->getSubExpr());
+    const clang::Expr* inner = converted(value);
+    if (tensor || !inner || !conditions_.staged(inner)) break;
+    value = inner;
   }
   const Range all = statement_range(s), inner = source_.range(value), body = source_.range(s->getBody());
   const std::string name = names_.numbered("switch");
@@ -237,7 +237,8 @@ void Writer::switched(const clang::SwitchStmt* s) {
     const SwitchGroup& g = plan->groups[i];
     const bool last = i + 1 == plan->groups.size();
     const unsigned end = g.statements.empty() ? g.label_end : plan_.span(g.statements).end;
-    const Range region = g.statements.empty() ? Range{all.file, g.label_end, g.label_end} : plan_.span(g.statements);
+    // As a chain, what follows stands in the else.
+    const Range region{all.file, g.label_end, plan->chain ? body.end : end};
     std::string match;
     std::vector<std::string> own;
     for (const clang::Expr* e : g.cases) own.push_back(equals(e));
