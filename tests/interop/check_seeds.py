@@ -1,4 +1,4 @@
-"""Runs the seed programs of examples/seeds in Python and in C++ and compares what they print.
+"""Runs the programs of examples/seeds and examples/autograph in Python and in C++ and compares what they print.
 
     check_seeds.py BUILD_FOLDER    (with a Python that has TensorFlow)
 
@@ -11,7 +11,7 @@ import re
 import subprocess
 import sys
 
-SEEDS = pathlib.Path(__file__).resolve().parents[2] / "examples" / "seeds"
+EXAMPLES = pathlib.Path(__file__).resolve().parents[2] / "examples"
 PLACEMENT = re.compile(r"\(_?\w+\): /job:")  # TensorFlow logs the insides of its eager kernels too
 NUMBER = re.compile(r"-?\d+\.?\d*(?:e[-+]?\d+)?")
 
@@ -26,9 +26,16 @@ def main():
     build = pathlib.Path(sys.argv[1])
     env = dict(os.environ, TF_CPP_MIN_LOG_LEVEL="3", PYTHONUNBUFFERED="1")  # lines in the order of printing
     failed = passed = 0
-    for python in sorted(SEEDS.glob("*.py")):
+    programs = [p for folder in ("seeds", "autograph") for p in sorted((EXAMPLES / folder).glob("*.py"))]
+    for python in programs:
+        program = build / "examples" / python.parent.name / python.stem
+        if not python.with_suffix(".cc").exists():
+            continue  # what the others share
+        if not program.exists() and python.parent.name == "autograph":
+            print(f"{python.stem}: skipped, built without rewind-autograph")
+            continue
         want = subprocess.run([sys.executable, python], capture_output=True, text=True, env=env)
-        got = subprocess.run([build / "examples" / "seeds" / python.stem], capture_output=True, text=True)
+        got = subprocess.run([program], capture_output=True, text=True)
         if want.returncode or got.returncode:
             print(f"{python.stem}: exit codes {want.returncode} and {got.returncode}\n{want.stderr[-500:]}{got.stderr[-500:]}")
             failed += 1
