@@ -1,6 +1,5 @@
 // rewind convert A B: models, arrays and graphs from one format to another. What A is decides what B may be:
 //
-//   a model       .keras, .h5 with an architecture            .keras, .h5
 //   a graph       GraphDef .pb, .pbtxt                        .pb, .pbtxt
 //   arrays        checkpoint, SavedModel, .keras, .h5, .npz,  .safetensors, .npz, .h5, checkpoint (a prefix)
 //                 .safetensors
@@ -10,9 +9,6 @@
 #include "cli/command.h"
 #include "cli/graph_file.h"
 #include "rewind/base/error.h"
-#include "rewind/format/hdf5.h"
-#include "rewind/keras/keras.h"
-#include "rewind/keras/models.h"
 
 namespace rw::cli {
 namespace {
@@ -26,12 +22,6 @@ bool ends(const std::string& path, std::initializer_list<const char*> endings) {
   for (const char* e : endings)
     if (path.ends_with(e)) return true;
   return false;
-}
-
-bool holds_model(const std::string& path) {
-  if (path.ends_with(".keras")) return true;
-  if (!ends(path, {".h5", ".hdf5"})) return false;
-  return format::Hdf5File(path, "convert").root().attribute("model_config").has_value();
 }
 
 void convert_arrays(const Options& o, const Context& context) {
@@ -63,16 +53,7 @@ void convert(const Options& o, const Context& context) {
       throw InvalidArgumentError("[convert] a GraphDef becomes .pb or .pbtxt: got " + o.to);
     return write_graph_def_file(o.to, read_graph_def_file(o.from));
   }
-  const bool to_model = ends(o.to, {".keras"}) ||
-                        (ends(o.to, {".h5", ".hdf5"}) && !ends(o.to, {".weights.h5"}) && holds_model(o.from));
-  if (to_model) {
-    if (!holds_model(o.from))
-      throw InvalidArgumentError("[convert] " + o.from +
-                                 " has no architecture: only .keras and whole-model .h5 files become " +
-                                 o.to);
-    keras::models::save_model(keras::models::load_model(o.from), o.to);
-    return;
-  }
+  if (ends(o.to, {".keras"})) throw InvalidArgumentError("[convert] arrays do not become a model: got " + o.to);
   convert_arrays(o, context);
 }
 
