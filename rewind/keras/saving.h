@@ -78,7 +78,9 @@ Handle make_own(const Config& config, const std::string& name) {
 
 namespace saving {
 
-// A layer, a model, or the MetricState of a metric.
+#ifdef __cpp_rtti
+// A layer, a model, or the MetricState of a metric. Objects are told apart by their types at run time, so
+// programs that are compiled with -fno-rtti do not have it.
 template <class T>
   requires(std::derived_from<T, Layer> || std::derived_from<T, MetricState>)
 void register_keras_serializable(const std::string& package = "Custom",
@@ -97,6 +99,7 @@ void register_keras_serializable(const std::string& package = "Custom",
     class_registry().metrics.add(
         full, [class_name](const Config& c) { return detail::make_own<T, Metric>(c, class_name); });
 }
+#endif
 
 // A value that goes by its registered name: returns one that configs can name.
 //   auto twice = keras::saving::register_keras_serializable("my_package", "twice",

@@ -82,7 +82,7 @@ struct Reader {
 std::string quoted(const std::string& text) { return "'" + text + "'"; }
 
 struct Printer {
-  std::string operator()(None) const { return "None"; }
+  std::string operator()(Nothing) const { return "None"; }
   std::string operator()(bool v) const { return v ? "True" : "False"; }
   std::string operator()(int64_t v) const { return std::to_string(v); }
   std::string operator()(double v) const { return general_text(v); }

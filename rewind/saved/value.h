@@ -22,7 +22,7 @@ namespace rw::saved_model {
 
 class Value;
 
-struct None {};
+struct Nothing {};
 struct List {
   std::vector<Value> elements;
   bool tuple = false;
@@ -71,7 +71,7 @@ class Value {
   const T* get_if() const {
     return std::get_if<T>(&value_);
   }
-  bool is_none() const { return std::holds_alternative<None>(value_); }
+  bool is_none() const { return std::holds_alternative<Nothing>(value_); }
   // Each throws InvalidArgumentError when the value is something else.
   const Tensor& tensor() const;
   const Value& at(const std::string& key) const;  // of a dict or a named tuple
@@ -84,7 +84,7 @@ class Value {
   std::string to_string() const;
 
  private:
-  std::variant<None, bool, int64_t, double, std::string, DType, Shape, TensorSpec, Tensor, List, Dict,
+  std::variant<Nothing, bool, int64_t, double, std::string, DType, Shape, TensorSpec, Tensor, List, Dict,
                Composite>
       value_;
 };
