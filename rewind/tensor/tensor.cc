@@ -25,6 +25,17 @@ constexpr DTypeSet kNumbers = kRealTypes | set_of(DType::kBool);
 
 // Element-by-element conversion for construction from C++ values; casts of tensors are the Cast op's.
 void convert(const void* from, DType from_type, void* to, DType to_type, int64_t count) {
+  if (contains(kComplexTypes, to_type)) {
+    // The real parts, in front; then each to its place, the last first.
+    const size_t part = size_of(to_type) / 2;
+    convert(from, from_type, to, part == 4 ? DType::kFloat32 : DType::kFloat64, count);
+    auto* bytes = static_cast<char*>(to);
+    for (int64_t i = count; i-- > 0;) {
+      std::memmove(bytes + 2 * size_t(i) * part, bytes + size_t(i) * part, part);
+      std::memset(bytes + (2 * size_t(i) + 1) * part, 0, part);
+    }
+    return;
+  }
   const bool ok = dispatch<kNumbers>(from_type, [&]<class S>() {
     const bool inner = dispatch<kNumbers>(to_type, [&]<class D>() {
       const auto* s = static_cast<const S*>(from);
@@ -179,7 +190,7 @@ Tensor from_blob(void* data, const Shape& shape, DType dtype, std::function<void
 }
 
 Tensor scalar_tensor(double number, DType dtype) {
-  if (!is_floating(dtype)) {
+  if (!is_floating(dtype) && !contains(kComplexTypes, dtype)) {
     fail_invalid("constant", general_text(number) + " is a real number and does not convert to " +
                                  std::string(name_of(dtype)) + "; rw::cast converts tensors");
   }
@@ -189,7 +200,7 @@ Tensor scalar_tensor(double number, DType dtype) {
 }
 
 void check_fits(int64_t value, DType dtype) {
-  bool fits = false;
+  bool fits = contains(kComplexTypes, dtype);
   dispatch<kRealTypes>(dtype, [&]<class T>() {
     if constexpr (std::is_integral_v<T>) fits = std::in_range<T>(value);
     else fits = true;

@@ -140,11 +140,11 @@ TEST(MemberFunction, IsAmongTheObjectsOfAModule) {
   std::vector<std::string> names;
   for (const TrackableChild& child : net.trackable()->children(TrackFor::kSavedModel)) {
     names.push_back(child.name);
-    if (child.name != "call") continue;
+    if (child.name != "__call__") continue;
     ASSERT_EQ(child.object->kind(), Trackable::Kind::kFunction);
     EXPECT_EQ(static_cast<const FunctionTrackable&>(*child.object).traces().size(), 1u);
   }
-  EXPECT_EQ(names, (std::vector<std::string>{"w", "call", "scale"}));
+  EXPECT_EQ(names, (std::vector<std::string>{"w", "__call__", "scale"}));
   EXPECT_EQ(net.trackable()->children(TrackFor::kCheckpoint).size(), 1u);
   EXPECT_EQ(net.variables().size(), 1u);
 }
