@@ -21,8 +21,8 @@ bool Conditions::local(const clang::Expr* e) const {
   if (tensor(e)) return false;
   if (const auto* u = dyn_cast<clang::UnaryOperator>(e))
     return u->getOpcode() == clang::UO_LNot ? staged(u->getSubExpr())
-                                            : u->getOpcode() != clang::UO_AddrOf && u->getOpcode() != clang::UO_Deref &&
-                                                  local(u->getSubExpr());
+                                            : u->getOpcode() != clang::UO_AddrOf &&
+                                                  u->getOpcode() != clang::UO_Deref && local(u->getSubExpr());
   if (const auto* b = dyn_cast<clang::BinaryOperator>(e)) {
     if (b->isLogicalOp()) return staged(b->getLHS()) || staged(b->getRHS());
     if (b->getOpcode() == clang::BO_Comma) return local(b->getRHS());

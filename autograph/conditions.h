@@ -17,7 +17,9 @@ class Conditions {
   // Whether the generated expression is a Local.
   bool local(const clang::Expr* e) const;
   // Decided by the graph where one is made.
-  bool staged(const clang::Expr* condition) const { return condition && (tensor(condition) || local(condition)); }
+  bool staged(const clang::Expr* condition) const {
+    return condition && (tensor(condition) || local(condition));
+  }
   bool staged_range(const clang::CXXForRangeStmt* loop) const;
 
   bool promoted(const clang::ValueDecl* variable) const {

@@ -35,7 +35,8 @@ std::string Edits::render(std::string_view file, unsigned begin, unsigned end, b
     }
     here.push_back(&e);
   }
-  // At one offset: what ends there from the inside out, then what begins from the outside in, then what is replaced.
+  // At one offset: what ends there from the inside out, then what begins from the outside in, then what is
+  // replaced.
   std::sort(here.begin(), here.end(), [](const Edit* a, const Edit* b) {
     const auto rank = [](const Edit* e) { return e->begin != e->end ? 2 : e->opens ? 1 : 0; };
     if (a->begin != b->begin) return a->begin < b->begin;
@@ -70,7 +71,8 @@ std::string on_one_line(std::string_view text) {
     return i;
   };
   for (size_t i = 0; i < text.size(); ++i) {
-    if (text[i] == '"' || (text[i] == '\'' && (i == 0 || !std::isalnum(static_cast<unsigned char>(text[i - 1]))))) {
+    if (text[i] == '"' ||
+        (text[i] == '\'' && (i == 0 || !std::isalnum(static_cast<unsigned char>(text[i - 1]))))) {
       i = copy_literal(i);
     } else if (text.substr(i, 2) == "//") {
       const size_t end = std::min(text.find('\n', i), text.size());

@@ -1,5 +1,5 @@
-// Changes to a file's text, by offset. Lines stay where they are: what is inserted has no line breaks, and what
-// is removed leaves its own.
+// Changes to a file's text, by offset. Lines stay where they are: what is inserted has no line breaks, and
+// what is removed leaves its own.
 #pragma once
 
 #include <string>
@@ -15,8 +15,8 @@ class Edits {
   void close(unsigned offset, std::string text) { insert(offset, std::move(text), false); }
   void replace(unsigned begin, unsigned end, std::string text);
   void remove(unsigned begin, unsigned end) { replace(begin, end, {}); }
-  // The text [begin, end), as edited, behind `before` and in front of `after`, as a thing that ends at `to`, or begins
-  // there. The original is removed by its owner.
+  // The text [begin, end), as edited, behind `before` and in front of `after`, as a thing that ends at `to`,
+  // or begins there. The original is removed by its owner.
   struct Moved {
     unsigned begin, end;
   };

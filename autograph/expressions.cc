@@ -13,8 +13,8 @@ using llvm::dyn_cast;
 
 class ExpressionWriter : public clang::RecursiveASTVisitor<ExpressionWriter> {
  public:
-  ExpressionWriter(const Source& source, const Conditions& conditions, const Promotion* promotion, Edits* edits,
-                   std::set<Refusal>& refusals)
+  ExpressionWriter(const Source& source, const Conditions& conditions, const Promotion* promotion,
+                   Edits* edits, std::set<Refusal>& refusals)
       : source_(source), conditions_(conditions), promotion_(promotion), edits_(edits), refusals_(refusals) {}
 
   bool found() const { return found_; }
@@ -30,12 +30,15 @@ class ExpressionWriter : public clang::RecursiveASTVisitor<ExpressionWriter> {
   bool TraverseCXXNoexceptExpr(clang::CXXNoexceptExpr*) { return true; }
 
   bool VisitBinaryOperator(clang::BinaryOperator* e) {
-    if (!e->isLogicalOp() || !(conditions_.staged(e->getLHS()) || conditions_.staged(e->getRHS()))) return true;
+    if (!e->isLogicalOp() || !(conditions_.staged(e->getLHS()) || conditions_.staged(e->getRHS())))
+      return true;
     const Range left = source_.range(e->getLHS()), right = source_.range(e->getRHS()), all = source_.range(e);
-    if (!left.valid() || !right.valid() || !all.valid()) return refuse(e, e->isLogicalOp() ? e->getOpcodeStr().str() : "");
+    if (!left.valid() || !right.valid() || !all.valid())
+      return refuse(e, e->isLogicalOp() ? e->getOpcodeStr().str() : "");
     found_ = true;
     if (!edits_ || !first(all)) return true;
-    edits_->open(left.begin, e->getOpcode() == clang::BO_LAnd ? "rw::autograph::and_(" : "rw::autograph::or_(");
+    edits_->open(left.begin,
+                 e->getOpcode() == clang::BO_LAnd ? "rw::autograph::and_(" : "rw::autograph::or_(");
     edits_->replace(left.end, right.begin, ", [&] { return ");
     edits_->close(right.end, "; })");
     return true;
@@ -71,7 +74,8 @@ class ExpressionWriter : public clang::RecursiveASTVisitor<ExpressionWriter> {
       return true;
     }
     if (!conditions_.staged(e->getCond())) return true;
-    const Range c = source_.range(e->getCond()), a = source_.range(e->getTrueExpr()), b = source_.range(e->getFalseExpr());
+    const Range c = source_.range(e->getCond()), a = source_.range(e->getTrueExpr()),
+                b = source_.range(e->getFalseExpr());
     if (!c.valid() || !a.valid() || !b.valid()) return refuse(e, "?:");
     found_ = true;
     if (!edits_ || !first({c.file, c.begin, b.end})) return true;
@@ -85,8 +89,9 @@ class ExpressionWriter : public clang::RecursiveASTVisitor<ExpressionWriter> {
  private:
   bool first(const Range& r) { return done_.insert(r).second; }
   bool refuse(const Expr* e, const std::string& what) {
-    refusals_.insert({source_.spot(e->getBeginLoc()),
-                      "a macro writes the operator " + what + " on a tensor; write the condition outside of the macro"});
+    refusals_.insert(
+        {source_.spot(e->getBeginLoc()),
+         "a macro writes the operator " + what + " on a tensor; write the condition outside of the macro"});
     return true;
   }
   static std::string quoted(std::string_view text) {
@@ -121,8 +126,8 @@ class ExpressionWriter : public clang::RecursiveASTVisitor<ExpressionWriter> {
 
 }  // namespace
 
-void write_expressions(const Source& source, const Conditions& conditions, const Promotion& promotion, const Function& function,
-                       Edits& edits, std::set<Refusal>& refusals) {
+void write_expressions(const Source& source, const Conditions& conditions, const Promotion& promotion,
+                       const Function& function, Edits& edits, std::set<Refusal>& refusals) {
   ExpressionWriter writer(source, conditions, &promotion, &edits, refusals);
   writer.TraverseStmt(const_cast<clang::CompoundStmt*>(function.body));
 }

@@ -9,8 +9,8 @@
 namespace rw::autograph_tool {
 
 // Those of one function, without those of functions in it.
-void write_expressions(const Source& source, const Conditions& conditions, const Promotion& promotion, const Function& function,
-                       Edits& edits, std::set<Refusal>& refusals);
+void write_expressions(const Source& source, const Conditions& conditions, const Promotion& promotion,
+                       const Function& function, Edits& edits, std::set<Refusal>& refusals);
 // Whether there are any.
 bool has_staged_expressions(const Source& source, const Conditions& conditions, const Function& function);
 

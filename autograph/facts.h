@@ -1,5 +1,5 @@
-// What Clang knows of the user's code, by place in the file, so that what holds in an instantiation of a template
-// is found again in the template: which expressions are tensors, and what statements change.
+// What Clang knows of the user's code, by place in the file, so that what holds in an instantiation of a
+// template is found again in the template: which expressions are tensors, and what statements change.
 #pragma once
 
 #include <clang/AST/DeclCXX.h>
@@ -15,9 +15,9 @@ namespace rw::autograph_tool {
 struct Place {
   enum class Root { kVariable, kMember, kGlobal, kCopy, kPointer };  // kCopy: a lambda's copy of a variable
   Root root = Root::kVariable;
-  Spot declared;         // the variable, or the member of *this
-  std::string text;      // what a state lists: the variable, as far as its members are named one by one
-  clang::QualType type;  // of that
+  Spot declared;            // the variable, or the member of *this
+  std::string text;         // what a state lists: the variable, as far as its members are named one by one
+  clang::QualType type;     // of that
   clang::QualType changed;  // of what changes: an element of it, perhaps
   const clang::ValueDecl* variable = nullptr;
   bool whole = true;  // the variable itself, no member or element
@@ -26,16 +26,16 @@ struct Place {
 struct Change {
   Spot at;
   Place place;
-  std::optional<Range> method;     // by this method, if it changes a member
-  std::optional<Spot> parameter;   // by a function, if that changes this parameter
+  std::optional<Range> method;    // by this method, if it changes a member
+  std::optional<Spot> parameter;  // by a function, if that changes this parameter
 };
 
 struct Facts {
-  std::set<Range> tensors;         // expressions of type Tensor or Variable
-  std::set<Range> staged_ranges;   // of range-for
-  std::set<Range> numbers;         // expressions that are numbers of the host's
+  std::set<Range> tensors;        // expressions of type Tensor or Variable
+  std::set<Range> staged_ranges;  // of range-for
+  std::set<Range> numbers;        // expressions that are numbers of the host's
   std::vector<Change> changes;
-  std::map<Spot, Range> lambdas;   // of variables that are lambdas: their bodies
+  std::map<Spot, Range> lambdas;  // of variables that are lambdas: their bodies
   struct Use {
     Spot at, variable;
   };
@@ -44,7 +44,7 @@ struct Facts {
     Spot at;
     Range body;
   };
-  std::vector<Call> own_calls;     // of methods of *this
+  std::vector<Call> own_calls;                         // of methods of *this
   std::map<Spot, std::set<std::string>> return_types;  // of functions with a deduced one, by body
 
   // What the code in a region may change of what is declared outside of it, in order of declaration.

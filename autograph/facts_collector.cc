@@ -50,7 +50,8 @@ class Collector : public clang::RecursiveASTVisitor<Collector> {
     } else if (v->getType()->isReferenceType()) {
       const std::vector<Place> behind = places_.of(init);
       places_.add_alias(v, behind);
-      if (!v->getType().getNonReferenceType().isConstQualified() && !behind.empty()) note(v->getLocation(), init);
+      if (!v->getType().getNonReferenceType().isConstQualified() && !behind.empty())
+        note(v->getLocation(), init);
     } else if (in_std(v->getType())) {
       if (const auto* call = dyn_cast<clang::CXXMemberCallExpr>(stripped(init)))
         if (call->getMethodDecl() && is_access(call->getMethodDecl())) places_.add_alias(v, places_.of(call));
@@ -98,7 +99,8 @@ class Collector : public clang::RecursiveASTVisitor<Collector> {
         note_object(op->getOperatorLoc(), method, op->getArg(0));
       }
     } else if (const auto* member = dyn_cast<clang::CXXMemberCallExpr>(call)) {
-      if (member->getMethodDecl()) note_object(member->getExprLoc(), member->getMethodDecl(), member->getImplicitObjectArgument());
+      if (member->getMethodDecl())
+        note_object(member->getExprLoc(), member->getMethodDecl(), member->getImplicitObjectArgument());
     }
     for (unsigned i = first; i < call->getNumArgs() && i - first < callee->getNumParams(); ++i)
       note_argument(callee, callee->getParamDecl(i - first), call->getArg(i));
@@ -147,10 +149,11 @@ class Collector : public clang::RecursiveASTVisitor<Collector> {
     if (owner->isLambda()) return;  // by what it captures
     const auto op = method->getOverloadedOperator();
     const bool assigns = op == clang::OO_Equal || op == clang::OO_PlusPlus || op == clang::OO_MinusMinus ||
-                         (op >= clang::OO_PlusEqual && op <= clang::OO_PipeEqual) || op == clang::OO_LessLessEqual ||
-                         op == clang::OO_GreaterGreaterEqual;
+                         (op >= clang::OO_PlusEqual && op <= clang::OO_PipeEqual) ||
+                         op == clang::OO_LessLessEqual || op == clang::OO_GreaterGreaterEqual;
     if (assigns) return note(at, object);
-    if (is_library_object(object->getType()->isPointerType() ? object->getType()->getPointeeType() : object->getType())) {
+    if (is_library_object(object->getType()->isPointerType() ? object->getType()->getPointeeType()
+                                                             : object->getType())) {
       const clang::CXXRecordDecl* record = owner;
       if (in_namespace(record, "rw") || !source_.users(method->getLocation())) return;
     }
@@ -169,7 +172,8 @@ class Collector : public clang::RecursiveASTVisitor<Collector> {
     }
     note(at, object, body);
   }
-  void note_argument(const clang::FunctionDecl* callee, const clang::ParmVarDecl* parameter, const Expr* argument) {
+  void note_argument(const clang::FunctionDecl* callee, const clang::ParmVarDecl* parameter,
+                     const Expr* argument) {
     const clang::QualType type = parameter->getType();
     if (!type->isLValueReferenceType() || type->getPointeeType().isConstQualified()) return;
     const clang::FunctionTemplateDecl* made_from = callee->getPrimaryTemplate();

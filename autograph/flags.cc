@@ -16,7 +16,8 @@ static bool is_one_of(const llvm::opt::Option& option, std::initializer_list<uns
 }
 
 std::vector<std::string> adapt_flags(const std::vector<std::string>& command) {
-  // CMake hands Clang's precompiled headers over as "-Xclang -include-pch -Xclang FILE", the header behind it.
+  // CMake hands Clang's precompiled headers over as "-Xclang -include-pch -Xclang FILE", the header behind
+  // it.
   std::vector<const char*> words;
   for (size_t i = 1; i < command.size(); ++i) {
     if (command[i] == "-Xclang" && i + 1 < command.size()) {
@@ -34,7 +35,9 @@ std::vector<std::string> adapt_flags(const std::vector<std::string>& command) {
       }
       continue;
     }
-    if (command[i].starts_with("-fmodule-mapper") || command[i].starts_with("-fmodules") || command[i] == "-fconcepts") continue;
+    if (command[i].starts_with("-fmodule-mapper") || command[i].starts_with("-fmodules") ||
+        command[i] == "-fconcepts")
+      continue;
     if (command[i] == "--param") {  // of GCC's
       ++i;
       continue;
@@ -47,12 +50,31 @@ std::vector<std::string> adapt_flags(const std::vector<std::string>& command) {
   for (const llvm::opt::Arg* arg : parsed) {
     const llvm::opt::Option& option = arg->getOption();
     if (option.getKind() == llvm::opt::Option::UnknownClass) continue;
-    if (is_one_of(option, {options::OPT_W_Group, options::OPT_o, options::OPT_c, options::OPT_S, options::OPT_E, options::OPT_M,
-                           options::OPT_MM, options::OPT_MD, options::OPT_MMD, options::OPT_MF, options::OPT_MT,
-                           options::OPT_MQ, options::OPT_MP, options::OPT_MG, options::OPT_fpch_preprocess,
-                           options::OPT_clang_ignored_f_Group, options::OPT_clang_ignored_gcc_optimization_f_Group,
-                           options::OPT_g_Group, options::OPT_flto, options::OPT_flto_EQ, options::OPT_save_temps,
-                           options::OPT_save_temps_EQ, options::OPT_fprofile_arcs, options::OPT_ftest_coverage, options::OPT_coverage}))
+    if (is_one_of(option, {options::OPT_W_Group,
+                           options::OPT_o,
+                           options::OPT_c,
+                           options::OPT_S,
+                           options::OPT_E,
+                           options::OPT_M,
+                           options::OPT_MM,
+                           options::OPT_MD,
+                           options::OPT_MMD,
+                           options::OPT_MF,
+                           options::OPT_MT,
+                           options::OPT_MQ,
+                           options::OPT_MP,
+                           options::OPT_MG,
+                           options::OPT_fpch_preprocess,
+                           options::OPT_clang_ignored_f_Group,
+                           options::OPT_clang_ignored_gcc_optimization_f_Group,
+                           options::OPT_g_Group,
+                           options::OPT_flto,
+                           options::OPT_flto_EQ,
+                           options::OPT_save_temps,
+                           options::OPT_save_temps_EQ,
+                           options::OPT_fprofile_arcs,
+                           options::OPT_ftest_coverage,
+                           options::OPT_coverage}))
       continue;
     llvm::opt::ArgStringList out;
     arg->renderAsInput(parsed, out);

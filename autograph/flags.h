@@ -6,7 +6,8 @@
 
 namespace rw::autograph_tool {
 
-// Without options that only other compilers know, without precompiled headers and modules, warnings and outputs.
+// Without options that only other compilers know, without precompiled headers and modules, warnings and
+// outputs.
 std::vector<std::string> adapt_flags(const std::vector<std::string>& command);
 
 }  // namespace rw::autograph_tool

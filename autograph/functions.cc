@@ -18,8 +18,8 @@ class Finder : public clang::RecursiveASTVisitor<Finder> {
   bool TraverseFunctionBody(const clang::FunctionDecl* f) {
     if (!f->doesThisDeclarationHaveABody()) return true;
     const size_t outer = std::exchange(outermost_, kNone);
-    if (!kept_as_it_is(f) && !llvm::isa<clang::CXXConstructorDecl>(f) && !llvm::isa<clang::CXXDestructorDecl>(f) &&
-        !f->isMain())
+    if (!kept_as_it_is(f) && !llvm::isa<clang::CXXConstructorDecl>(f) &&
+        !llvm::isa<clang::CXXDestructorDecl>(f) && !f->isMain())
       add(f, dyn_cast<clang::CompoundStmt>(f->getBody()), nullptr);
     if (!kept_as_it_is(f)) inside(f->getBody());
     if (const auto* made = dyn_cast<clang::CXXConstructorDecl>(f))

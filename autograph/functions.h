@@ -18,7 +18,8 @@ struct Function {
 };
 
 // In order of their beginnings, lambdas behind the functions around them. Not among them: what is constexpr,
-// bodies of constructors and destructors (but lambdas in them), main, and what RW_DO_NOT_CONVERT leaves alone.
+// bodies of constructors and destructors (but lambdas in them), main, and what RW_DO_NOT_CONVERT leaves
+// alone.
 std::vector<Function> find_functions(const Source& source);
 
 }  // namespace rw::autograph_tool

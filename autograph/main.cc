@@ -31,7 +31,8 @@ bool command_from(const std::string& build, rw::autograph_tool::Job& job) {
   }
   const auto commands = database->getCompileCommands(job.file);
   if (commands.empty()) {
-    std::cerr << "rewind-autograph: error: " << build << "/compile_commands.json says nothing of " << job.file << "\n";
+    std::cerr << "rewind-autograph: error: " << build << "/compile_commands.json says nothing of " << job.file
+              << "\n";
     return false;
   }
   job.command.clear();

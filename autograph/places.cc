@@ -17,9 +17,9 @@ bool is_access(const clang::CXXMethodDecl* method) {
     return op == clang::OO_Subscript || op == clang::OO_Star || op == clang::OO_Arrow;
   }
   if (!method->getIdentifier()) return false;
-  static const std::set<llvm::StringRef> kNames = {"at",   "front",  "back",   "begin", "end",  "rbegin", "rend",
-                                                   "data", "value",  "find",   "get",   "size", "lower_bound",
-                                                   "upper_bound", "equal_range", "value_or"};
+  static const std::set<llvm::StringRef> kNames = {
+      "at",    "front", "back", "begin", "end",         "rbegin",      "rend",        "data",
+      "value", "find",  "get",  "size",  "lower_bound", "upper_bound", "equal_range", "value_or"};
   return kNames.count(method->getName()) > 0;
 }
 
@@ -85,7 +85,8 @@ std::vector<Place> Places::of_member(const clang::MemberExpr* m) const {
   if (m->isArrow()) return pointer(base);
   std::vector<Place> places = of(base);
   for (Place& p : places) {
-    const bool named = p.whole || (p.type.getCanonicalType() == p.changed.getCanonicalType() && p.root != Place::Root::kPointer);
+    const bool named = p.whole || (p.type.getCanonicalType() == p.changed.getCanonicalType() &&
+                                   p.root != Place::Root::kPointer);
     p.changed = m->getType();
     p.whole = false;
     if (!named) continue;  // a member of an element
@@ -110,13 +111,16 @@ std::vector<Place> Places::of_call(const clang::CallExpr* call) const {
     if (kind == clang::OO_Subscript) return element(op->getArg(0), op->getType());
     if (kind == clang::OO_Star || kind == clang::OO_Arrow) {
       const clang::CXXRecordDecl* record = record_of(op->getArg(0)->getType());
-      if (record && record->getIdentifier() && record->getName() == "optional") return element(op->getArg(0), op->getType());
+      if (record && record->getIdentifier() && record->getName() == "optional")
+        return element(op->getArg(0), op->getType());
       const std::vector<Place> behind = of(op->getArg(0));
       const auto* ref = dyn_cast<clang::DeclRefExpr>(op->getArg(0)->IgnoreParenImpCasts());
-      if (ref && aliases_.count(dyn_cast<clang::VarDecl>(ref->getDecl()))) return element(op->getArg(0), op->getType());
+      if (ref && aliases_.count(dyn_cast<clang::VarDecl>(ref->getDecl())))
+        return element(op->getArg(0), op->getType());
       return pointer(op->getArg(0));
     }
-    if (op->isAssignmentOp() || kind == clang::OO_PlusPlus || kind == clang::OO_MinusMinus) return of(op->getArg(0));
+    if (op->isAssignmentOp() || kind == clang::OO_PlusPlus || kind == clang::OO_MinusMinus)
+      return of(op->getArg(0));
     return {};
   }
   if (const auto* member = dyn_cast<clang::CXXMemberCallExpr>(call)) {
@@ -128,7 +132,8 @@ std::vector<Place> Places::of_call(const clang::CallExpr* call) const {
     return element(member->getImplicitObjectArgument(), call->getType());
   }
   const clang::FunctionDecl* callee = call->getDirectCallee();
-  if (callee && in_namespace(callee, "std") && call->getNumArgs() == 1) return element(call->getArg(0), call->getType());
+  if (callee && in_namespace(callee, "std") && call->getNumArgs() == 1)
+    return element(call->getArg(0), call->getType());
   return {};
 }
 
@@ -147,7 +152,8 @@ std::vector<Place> Places::of(const Expr* e) const {
   }
   if (const auto* u = dyn_cast<clang::UnaryOperator>(e)) {
     if (u->getOpcode() == clang::UO_Deref) {
-      if (!llvm::isa<clang::CXXThisExpr>(u->getSubExpr()->IgnoreParenImpCasts())) return pointer(u->getSubExpr());
+      if (!llvm::isa<clang::CXXThisExpr>(u->getSubExpr()->IgnoreParenImpCasts()))
+        return pointer(u->getSubExpr());
       Place p;
       p.root = Place::Root::kMember;
       p.text = "*this";

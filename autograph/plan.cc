@@ -22,7 +22,8 @@ const Stmt* without_attributes(const Stmt* s) {
 std::vector<const Stmt*> statements_of(const Stmt* body) {
   body = without_attributes(body);
   if (!body) return {};
-  if (const auto* block = dyn_cast<clang::CompoundStmt>(body)) return {block->body_begin(), block->body_end()};
+  if (const auto* block = dyn_cast<clang::CompoundStmt>(body))
+    return {block->body_begin(), block->body_end()};
   return {body};
 }
 
@@ -74,9 +75,13 @@ Range Plan::region(const Stmt* s, Statements rest) const {
     return first.valid() && last.valid() ? Range{first.file, first.begin, last.end} : Range{};
   };
   if (const auto* i = dyn_cast<clang::IfStmt>(s))
-    return from_to(i->getThen()->getSourceRange(), !rest.empty() ? rest.back() : i->getElse() ? i->getElse() : i->getThen());
-  if (const auto* w = dyn_cast<clang::WhileStmt>(s)) return from_to(w->getCond()->getSourceRange(), w->getBody());
-  if (const auto* d = dyn_cast<clang::DoStmt>(s)) return from_to(d->getBody()->getSourceRange(), d->getCond());
+    return from_to(i->getThen()->getSourceRange(), !rest.empty()  ? rest.back()
+                                                   : i->getElse() ? i->getElse()
+                                                                  : i->getThen());
+  if (const auto* w = dyn_cast<clang::WhileStmt>(s))
+    return from_to(w->getCond()->getSourceRange(), w->getBody());
+  if (const auto* d = dyn_cast<clang::DoStmt>(s))
+    return from_to(d->getBody()->getSourceRange(), d->getCond());
   if (const auto* f = dyn_cast<clang::ForStmt>(s)) {
     const Stmt* first = f->getCond() ? f->getCond() : f->getInc() ? f->getInc() : f->getBody();
     return from_to(first->getSourceRange(), f->getBody());
@@ -96,7 +101,10 @@ Exits Plan::list(Statements statements, const Context& context) {
     guards_[s] = exits;
     read(exits);
     regions_.push_back(span(rest));
-    if (!regions_.back().valid()) refuse(rest.front(), "a macro begins or ends among the statements behind a jump under a tensor's condition; write them outside of the macro");
+    if (!regions_.back().valid())
+      refuse(rest.front(),
+             "a macro begins or ends among the statements behind a jump under a tensor's condition; write "
+             "them outside of the macro");
     behind = list(rest, context.deeper());
   } else {
     behind = list(rest, context);
@@ -153,7 +161,8 @@ Exits Plan::statement(const Stmt* s, const Context& context) {
     const std::vector<const Stmt*> all = statements_of(s);
     return list(all, context);
   }
-  if (isa<clang::WhileStmt>(s) || isa<clang::DoStmt>(s) || isa<clang::ForStmt>(s) || isa<clang::CXXForRangeStmt>(s))
+  if (isa<clang::WhileStmt>(s) || isa<clang::DoStmt>(s) || isa<clang::ForStmt>(s) ||
+      isa<clang::CXXForRangeStmt>(s))
     return loop(s, context);
   if (const auto* sw = dyn_cast<clang::SwitchStmt>(s)) return switched(sw, context);
   if (isa<clang::BreakStmt>(s)) return jump(s, context.break_target, context.break_depth, context);
@@ -161,7 +170,8 @@ Exits Plan::statement(const Stmt* s, const Context& context) {
   if (isa<clang::ReturnStmt>(s)) return jump(s, nullptr, 0, context);
   if (const auto* t = dyn_cast<clang::CXXTryStmt>(s)) {
     Exits exits = statement(t->getTryBlock(), context);
-    for (unsigned i = 0; i < t->getNumHandlers(); ++i) exits.add(statement(t->getHandler(i)->getHandlerBlock(), context));
+    for (unsigned i = 0; i < t->getNumHandlers(); ++i)
+      exits.add(statement(t->getHandler(i)->getHandlerBlock(), context));
     exits.definite = false;
     return exits;
   }
@@ -207,9 +217,11 @@ Exits Plan::loop(const Stmt* s, const Context& context) {
     loop_exits_[s] = own;
   }
   if (const auto* w = dyn_cast<clang::WhileStmt>(s); w && staged && w->getConditionVariable())
-    refuse(s, "a loop under a tensor's condition cannot declare a variable in it; declare it before the loop");
+    refuse(s,
+           "a loop under a tensor's condition cannot declare a variable in it; declare it before the loop");
   if (const auto* f = dyn_cast<clang::ForStmt>(s); f && staged && f->getConditionVariable())
-    refuse(s, "a loop under a tensor's condition cannot declare a variable in it; declare it before the loop");
+    refuse(s,
+           "a loop under a tensor's condition cannot declare a variable in it; declare it before the loop");
   exits.breaks.erase(s);
   exits.continues.erase(s);
   exits.definite = false;

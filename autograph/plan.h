@@ -2,8 +2,9 @@
 // become flags, and what stands under a test of them.
 //
 // A jump out of a staged construct is a flag. What stands behind a statement that may set one, in the same
-// block, moves into the branch that does not jump, where the statement is an `if` one of whose branches always
-// does, and stands under a guard otherwise. A host loop that may be left by a flag has its body under a guard.
+// block, moves into the branch that does not jump, where the statement is an `if` one of whose branches
+// always does, and stands under a guard otherwise. A host loop that may be left by a flag has its body under
+// a guard.
 #pragma once
 
 #include <clang/AST/StmtCXX.h>

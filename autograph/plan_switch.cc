@@ -78,7 +78,9 @@ Exits Plan::switched(const clang::SwitchStmt* s, const Context& context) {
     if (!last)
       for (const Stmt* inside : group.statements)
         if (isa<clang::DeclStmt>(inside))
-          refuse(inside, "a variable of a switch under a tensor's condition needs a block of its own: put braces around the case");
+          refuse(inside,
+                 "a variable of a switch under a tensor's condition needs a block of its own: put braces "
+                 "around the case");
     all.add(exits);
   }
   plan->chain = chain;

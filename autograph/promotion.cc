@@ -20,7 +20,8 @@ bool Promotion::promote(const clang::VarDecl* v) {
 static const clang::VarDecl* promotable(const Place& p) {
   const auto* v = llvm::dyn_cast_or_null<clang::VarDecl>(p.variable);
   if (!v || !p.whole || !is_number(p.changed) || v->getType()->isReferenceType()) return nullptr;
-  if (llvm::isa<clang::ParmVarDecl>(v) || !v->isLocalVarDecl() || v->isStaticLocal() || v->isInitCapture()) return nullptr;
+  if (llvm::isa<clang::ParmVarDecl>(v) || !v->isLocalVarDecl() || v->isStaticLocal() || v->isInitCapture())
+    return nullptr;
   return p.root == Place::Root::kVariable || p.root == Place::Root::kCopy ? v : nullptr;
 }
 
@@ -42,7 +43,8 @@ bool Promotion::promote(const Plans& plans) {
   bool more = promote_changed(plans);
   for (bool again = true; again;) {
     again = false;
-    for (const Value& v : find_values(source_, conditions_, functions_)) follow(v.expression, v.of_variable, again, nullptr);
+    for (const Value& v : find_values(source_, conditions_, functions_))
+      follow(v.expression, v.of_variable, again, nullptr);
     more |= again;
   }
   return more;
@@ -58,20 +60,26 @@ void Promotion::check_changed(const Range& region, std::set<Refusal>& refusals) 
   for (const Change* c : facts_.changed_in(region)) {
     const Place& p = c->place;
     const std::string name = "'" + p.text + "'";
-    const std::string under = " changes under a tensor's condition (line " + std::to_string(source_.line(region.first())) + ")";
+    const std::string under =
+        " changes under a tensor's condition (line " + std::to_string(source_.line(region.first())) + ")";
     if (p.root == Place::Root::kPointer) {
-      refusals.insert({c->at, "what the pointer " + name + " points to" + under + ", where it cannot be put back; use a variable or a reference"});
+      refusals.insert({c->at, "what the pointer " + name + " points to" + under +
+                                  ", where it cannot be put back; use a variable or a reference"});
     } else if (p.changed->isPointerType()) {
-      refusals.insert({c->at, "the pointer " + name + under + "; a graph has no pointers: select tensors with the condition instead"});
+      refusals.insert({c->at, "the pointer " + name + under +
+                                  "; a graph has no pointers: select tensors with the condition instead"});
     } else if (p.root == Place::Root::kGlobal) {
-      refusals.insert({c->at, "the global variable " + name + under + "; make it a rw::Variable, or pass it in and return it"});
+      refusals.insert({c->at, "the global variable " + name + under +
+                                  "; make it a rw::Variable, or pass it in and return it"});
     } else if (is_number(p.changed) && !promotable(p)) {
       std::string what = "the element or member " + name;
       std::string cure = "make it a rw::Tensor";
       if (llvm::isa_and_nonnull<clang::ParmVarDecl>(p.variable) && p.whole)
         what = "the parameter " + name, cure = "copy it into a local variable, or make it a rw::Tensor";
-      else if (p.root == Place::Root::kMember) what = "the member " + name, cure = "make it a rw::Tensor or a rw::Variable";
-      else if (p.whole && p.variable) what = "the variable " + name, cure = "declare it as a plain local variable, or make it a rw::Tensor";
+      else if (p.root == Place::Root::kMember)
+        what = "the member " + name, cure = "make it a rw::Tensor or a rw::Variable";
+      else if (p.whole && p.variable)
+        what = "the variable " + name, cure = "declare it as a plain local variable, or make it a rw::Tensor";
       refusals.insert({c->at, what + " is the host's and" + under + "; " + cure});
     }
   }
@@ -82,7 +90,8 @@ void Promotion::check(const Plans& plans, std::set<Refusal>& refusals) {
     for (const Range& region : plan->regions())
       if (region.valid()) check_changed(region, refusals);
   bool more = false;
-  for (const Value& v : find_values(source_, conditions_, functions_)) follow(v.expression, v.of_variable, more, &refusals);
+  for (const Value& v : find_values(source_, conditions_, functions_))
+    follow(v.expression, v.of_variable, more, &refusals);
 }
 
 void Promotion::write_declaration(const clang::VarDecl* v, Edits& edits) const {
@@ -91,7 +100,9 @@ void Promotion::write_declaration(const clang::VarDecl* v, Edits& edits) const {
   if (!r.valid()) return;
   if (v->getType()->getContainedDeducedType()) {
     if (v->getInit() && conditions_.local(v->getInit())) return;  // as it is
-    edits.replace(r.begin, r.end, "rw::autograph::Local<" + spelled(v->getType().getUnqualifiedType(), source_.context()) + ">");
+    edits.replace(
+        r.begin, r.end,
+        "rw::autograph::Local<" + spelled(v->getType().getUnqualifiedType(), source_.context()) + ">");
     return;
   }
   edits.open(r.begin, "rw::autograph::Local<");
@@ -114,7 +125,9 @@ void Promotion::write_returns(const Function& function, Edits& edits) const {
     const Range range = source_.range(value);
     if (!range.valid() || local == deduced) continue;
     if (!deduced && !is_number(f->getReturnType())) continue;
-    const std::string type = spelled((deduced ? as_written(value)->getType() : f->getReturnType()).getUnqualifiedType(), source_.context());
+    const std::string type =
+        spelled((deduced ? as_written(value)->getType() : f->getReturnType()).getUnqualifiedType(),
+                source_.context());
     edits.open(range.begin, deduced ? "rw::autograph::Local<" + type + ">(" : "static_cast<" + type + ">(");
     edits.close(range.end, ")");
   }
@@ -123,7 +136,8 @@ void Promotion::write_returns(const Function& function, Edits& edits) const {
 void Promotion::write(std::map<clang::FileID, Edits>& edits) const {
   std::set<Spot> groups;
   for (const auto& [declared, v] : variables_) {
-    const Range type = source_.range(v->getTypeSourceInfo()->getTypeLoc().getUnqualifiedLoc().getSourceRange());
+    const Range type =
+        source_.range(v->getTypeSourceInfo()->getTypeLoc().getUnqualifiedLoc().getSourceRange());
     if (!type.valid() || !groups.insert(type.first()).second) continue;
     write_declaration(v, edits[declared.file]);
   }

@@ -15,7 +15,8 @@ using Plans = std::vector<std::unique_ptr<Plan>>;
 
 class Promotion {
  public:
-  Promotion(const Source& source, const Facts& facts, Conditions& conditions, const std::vector<Function>& functions)
+  Promotion(const Source& source, const Facts& facts, Conditions& conditions,
+            const std::vector<Function>& functions)
       : source_(source), facts_(facts), conditions_(conditions), functions_(functions) {}
 
   // Whether more variables had to be promoted.
@@ -33,8 +34,8 @@ class Promotion {
   bool promote(const clang::VarDecl* v);
   // Follows the value of a generated Local to where it goes; false at the first use that takes none.
   void follow(const clang::Expr* e, bool of_variable, bool& more, std::set<Refusal>* refusals);
-  void refuse_use(const clang::Expr* e, const clang::Stmt* user, const std::string& use, const std::string& cure,
-                  std::set<Refusal>* refusals) const;
+  void refuse_use(const clang::Expr* e, const clang::Stmt* user, const std::string& use,
+                  const std::string& cure, std::set<Refusal>* refusals) const;
   void write_declaration(const clang::VarDecl* v, Edits& edits) const;
   void write_returns(const Function& function, Edits& edits) const;
   std::string reason(Spot declared) const;  // "changes under the tensor's condition of line 3"

@@ -27,20 +27,25 @@ class Checker : public clang::RecursiveASTVisitor<Checker> {
     return true;
   }
   bool VisitGotoStmt(clang::GotoStmt* s) { return staged(s, "goto", "use the condition of a loop"); }
-  bool VisitIndirectGotoStmt(clang::IndirectGotoStmt* s) { return staged(s, "goto", "use the condition of a loop"); }
+  bool VisitIndirectGotoStmt(clang::IndirectGotoStmt* s) {
+    return staged(s, "goto", "use the condition of a loop");
+  }
   bool VisitLabelStmt(clang::LabelStmt* s) { return staged(s, "a label", "use the condition of a loop"); }
   bool VisitCXXTryStmt(clang::CXXTryStmt* s) { return staged(s, "try", "put it around the whole construct"); }
   bool VisitCXXThrowExpr(clang::CXXThrowExpr* s) {
     return staged(s, "throw", "check with rw::debugging::Assert, or before the construct");
   }
-  bool VisitCoroutineSuspendExpr(clang::CoroutineSuspendExpr* s) { return staged(s, "a coroutine's co_await or co_yield", "use a function"); }
+  bool VisitCoroutineSuspendExpr(clang::CoroutineSuspendExpr* s) {
+    return staged(s, "a coroutine's co_await or co_yield", "use a function");
+  }
   bool VisitCoreturnStmt(clang::CoreturnStmt* s) { return staged(s, "co_return", "use a function"); }
   bool VisitAsmStmt(clang::AsmStmt* s) { return staged(s, "asm", "move it out"); }
   bool VisitCallExpr(clang::CallExpr* call) {
     const clang::FunctionDecl* f = call->getDirectCallee();
     if (!f || !f->getIdentifier()) return true;
     const llvm::StringRef name = f->getName();
-    if (name == "setjmp" || name == "_setjmp" || name == "longjmp" || name == "sigsetjmp" || name == "__sigsetjmp")
+    if (name == "setjmp" || name == "_setjmp" || name == "longjmp" || name == "sigsetjmp" ||
+        name == "__sigsetjmp")
       staged(call, "setjmp and longjmp", "use the condition of a loop");
     return true;
   }
@@ -51,7 +56,8 @@ class Checker : public clang::RecursiveASTVisitor<Checker> {
     const Spot at = source_.spot(s->getBeginLoc());
     for (const Range& r : plan_.regions())
       if (r.valid() && r.contains(at)) {
-        refusals_.insert({at, what + " cannot stand under a tensor's condition (line " + std::to_string(source_.line(r.first())) + "); " + cure});
+        refusals_.insert({at, what + " cannot stand under a tensor's condition (line " +
+                                  std::to_string(source_.line(r.first())) + "); " + cure});
         break;
       }
     return true;
@@ -63,10 +69,14 @@ class Checker : public clang::RecursiveASTVisitor<Checker> {
   }
   std::string macro_at(const Stmt* s) const {
     const clang::SourceLocation at = s->getBeginLoc();
-    return at.isMacroID() ? "the macro " + clang::Lexer::getImmediateMacroName(at, source_.manager(), source_.options()).str() : "a macro";
+    return at.isMacroID()
+               ? "the macro " +
+                     clang::Lexer::getImmediateMacroName(at, source_.manager(), source_.options()).str()
+               : "a macro";
   }
   void refuse_macro(const Stmt* s, const std::string& what) {
-    refusals_.insert({source_.spot(s->getBeginLoc()), macro_at(s) + " writes " + what + "; write it outside of the macro"});
+    refusals_.insert({source_.spot(s->getBeginLoc()),
+                      macro_at(s) + " writes " + what + "; write it outside of the macro"});
   }
   void check_written(const Stmt* s) {
     bool ok = plan_.region(s, {}).valid() && source_.range(s).valid();
@@ -89,10 +99,13 @@ class Checker : public clang::RecursiveASTVisitor<Checker> {
     } else if (const auto* sw = dyn_cast<clang::SwitchStmt>(s)) {
       ok = ok && token(sw->getSwitchLoc(), "switch");
     }
-    if (!ok || (condition && !source_.range(as_written(condition)).valid())) refuse_macro(s, "a condition on a tensor");
+    if (!ok || (condition && !source_.range(as_written(condition)).valid()))
+      refuse_macro(s, "a condition on a tensor");
   }
   void check_jump(const Stmt* s) {
-    const char* word = llvm::isa<clang::ReturnStmt>(s) ? "return" : llvm::isa<clang::BreakStmt>(s) ? "break" : "continue";
+    const char* word = llvm::isa<clang::ReturnStmt>(s)  ? "return"
+                       : llvm::isa<clang::BreakStmt>(s) ? "break"
+                                                        : "continue";
     const auto* r = dyn_cast<clang::ReturnStmt>(s);
     if (!token(s->getBeginLoc(), word) || (r && r->getRetValue() && !source_.range(r->getRetValue()).valid()))
       refuse_macro(s, std::string("a ") + word + " under a tensor's condition");
@@ -114,8 +127,9 @@ void find_refusals(const Source& source, const Facts& facts, const Function& fun
   if (function.declaration->getReturnType()->isReferenceType())
     for (const Stmt* j : plan.flagged_jumps())
       if (llvm::isa<clang::ReturnStmt>(j))
-        refusals.insert({source.spot(j->getBeginLoc()),
-                         "a function that returns a reference cannot return under a tensor's condition; return a value"});
+        refusals.insert(
+            {source.spot(j->getBeginLoc()),
+             "a function that returns a reference cannot return under a tensor's condition; return a value"});
 }
 
 }  // namespace rw::autograph_tool

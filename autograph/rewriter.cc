@@ -4,6 +4,7 @@
 #include <clang/Lex/Lexer.h>
 
 #include "expressions.h"
+#include "print.h"
 #include "promotion.h"
 #include "refusals.h"
 #include "writer.h"
@@ -11,7 +12,10 @@
 namespace rw::autograph_tool {
 
 Rewriter::Rewriter(clang::ASTContext& context)
-    : source_(context), facts_(collect_facts(source_)), conditions_(source_, facts_), functions_(find_functions(source_)),
+    : source_(context),
+      facts_(collect_facts(source_)),
+      conditions_(source_, facts_),
+      functions_(find_functions(source_)),
       promotion_(source_, facts_, conditions_, functions_) {
   for (const Function& f : functions_) plans_.push_back(std::make_unique<Plan>(source_, conditions_, f));
   converted_.resize(functions_.size());
@@ -52,7 +56,10 @@ bool Rewriter::report() {
 }
 
 bool Rewriter::run() {
-  if (facts_.tensors.empty() && facts_.staged_ranges.empty()) return true;
+  if (facts_.tensors.empty() && facts_.staged_ranges.empty()) {
+    write_code_texts(source_, functions_, edits_);
+    return true;
+  }
   plan();
   for (size_t i = 0; i < functions_.size(); ++i) {
     converted_[i] = !plans_[i]->empty() || has_staged_expressions(source_, conditions_, functions_[i]);
@@ -72,6 +79,7 @@ bool Rewriter::run() {
   // Operators begin and end where statements and declarations do, inside of them.
   for (const Function& f : functions_)
     write_expressions(source_, conditions_, promotion_, f, edits_[f.range.file], refusals_);
+  write_code_texts(source_, functions_, edits_);
   std::erase_if(edits_, [](const auto& e) { return e.second.empty(); });
   return report();
 }

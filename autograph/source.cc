@@ -10,9 +10,11 @@ using clang::SourceLocation;
 
 bool is_library_file(std::string_view path) {
   static constexpr std::string_view kFolder = "rewind/";
-  for (size_t at = path.rfind(kFolder); at != std::string_view::npos; at = at ? path.rfind(kFolder, at - 1) : at) {
+  for (size_t at = path.rfind(kFolder); at != std::string_view::npos;
+       at = at ? path.rfind(kFolder, at - 1) : at) {
     if (at == 0 || path[at - 1] == '/')
-      if (llvm::sys::fs::exists(std::string(path.substr(0, at + kFolder.size())) + "tensor/tensor.h")) return true;
+      if (llvm::sys::fs::exists(std::string(path.substr(0, at + kFolder.size())) + "tensor/tensor.h"))
+        return true;
     if (at == 0) break;
   }
   return false;
@@ -63,7 +65,8 @@ unsigned Source::next_token(clang::FileID file, unsigned offset) const {
   while (offset < text.size()) {
     if (std::isspace(static_cast<unsigned char>(text[offset]))) ++offset;
     else if (text.substr(offset, 2) == "\\\n") offset += 2;
-    else if (text.substr(offset, 2) == "//") offset = unsigned(std::min(text.find('\n', offset), text.size()));
+    else if (text.substr(offset, 2) == "//")
+      offset = unsigned(std::min(text.find('\n', offset), text.size()));
     else if (text.substr(offset, 2) == "/*")
       offset = unsigned(std::min(text.find("*/", offset + 2), text.size() - 2)) + 2;
     else break;
@@ -78,7 +81,8 @@ Range Source::statement(const clang::Stmt* stmt) const {
   // What ends with a statement of its own has its semicolon there.
   const clang::Stmt* last = stmt;
   for (;;) {
-    if (const auto* s = llvm::dyn_cast<clang::IfStmt>(last)) last = s->getElse() ? s->getElse() : s->getThen();
+    if (const auto* s = llvm::dyn_cast<clang::IfStmt>(last))
+      last = s->getElse() ? s->getElse() : s->getThen();
     else if (const auto* s = llvm::dyn_cast<clang::WhileStmt>(last)) last = s->getBody();
     else if (const auto* s = llvm::dyn_cast<clang::ForStmt>(last)) last = s->getBody();
     else if (const auto* s = llvm::dyn_cast<clang::CXXForRangeStmt>(last)) last = s->getBody();

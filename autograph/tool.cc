@@ -13,6 +13,7 @@
 #include <sstream>
 
 #include "flags.h"
+#include "print.h"
 #include "rewriter.h"
 
 namespace rw::autograph_tool {
@@ -21,6 +22,7 @@ namespace {
 struct Outcome {
   bool parsed = false, knows_tensors = false, ok = false, changed = false;
   std::string text;
+  std::vector<std::string> names;  // of the functions that can be shown
   std::vector<std::string> dependencies;
 };
 
@@ -48,7 +50,8 @@ class Consumer : public clang::ASTConsumer {
 
   void HandleTranslationUnit(clang::ASTContext& context) override {
     outcome_.knows_tensors = knows_tensors(context);
-    for (auto it = context.getSourceManager().fileinfo_begin(); it != context.getSourceManager().fileinfo_end(); ++it)
+    for (auto it = context.getSourceManager().fileinfo_begin();
+         it != context.getSourceManager().fileinfo_end(); ++it)
       outcome_.dependencies.push_back(it->first.getName().str());
     if (context.getDiagnostics().hasErrorOccurred()) return;
     outcome_.parsed = true;
@@ -58,6 +61,7 @@ class Consumer : public clang::ASTConsumer {
     }
     Rewriter rewriter(context);
     outcome_.ok = rewriter.run();
+    if (job_.print) return show(rewriter);
     const auto edits = rewriter.edits().find(context.getSourceManager().getMainFileID());
     if (edits == rewriter.edits().end()) return;
     outcome_.changed = true;
@@ -65,6 +69,26 @@ class Consumer : public clang::ASTConsumer {
   }
 
  private:
+  // Those that were asked for, or all that are another's code now; lambdas inside with what is around them.
+  void show(const Rewriter& rewriter) {
+    const std::vector<Function>& functions = rewriter.functions();
+    const Printer printer(rewriter.source(), functions, rewriter.edits());
+    for (size_t i = 0; i < functions.size(); ++i) {
+      const std::string name = printer.name(functions[i]);
+      if (name.empty()) continue;
+      outcome_.names.push_back(name);
+      bool wanted = name == job_.function || name.ends_with("::" + job_.function);
+      if (job_.function.empty()) {
+        wanted = false;
+        if (functions[i].outermost == i)
+          for (size_t k = i; k < functions.size() && functions[k].outermost == i; ++k)
+            wanted |= rewriter.converted(k);
+      }
+      if (!wanted) continue;
+      outcome_.text += (outcome_.text.empty() ? "" : "\n") + printer.code(functions[i]);
+    }
+  }
+
   const Job& job_;
   Outcome& outcome_;
   clang::CompilerInstance& compiler_;
@@ -74,7 +98,8 @@ class Consumer : public clang::ASTConsumer {
 class Action : public clang::ASTFrontendAction {
  public:
   Action(const Job& job, Outcome& outcome) : job_(job), outcome_(outcome) {}
-  std::unique_ptr<clang::ASTConsumer> CreateASTConsumer(clang::CompilerInstance& compiler, llvm::StringRef) override {
+  std::unique_ptr<clang::ASTConsumer> CreateASTConsumer(clang::CompilerInstance& compiler,
+                                                        llvm::StringRef) override {
     compiler.getFrontendOpts().SkipFunctionBodies = true;
     return std::make_unique<Consumer>(job_, outcome_, compiler);
   }
@@ -123,6 +148,20 @@ void write_depfile(const Job& job, const Outcome& outcome) {
   write(job.depfile, text + "\n");
 }
 
+int print(const Job& job, const Outcome& outcome) {
+  std::cout << outcome.text;
+  if (!outcome.text.empty()) return 0;
+  if (job.function.empty()) {
+    std::cerr << job.file << ": no control flow depends on tensors: the file stays as it is\n";
+    return 0;
+  }
+  std::cerr << job.file << ": error: no function '" << job.function << "'; there are";
+  for (const std::string& name : outcome.names)
+    std::cerr << (&name == outcome.names.data() ? " " : ", ") << name;
+  std::cerr << (outcome.names.empty() ? " none that can be rewritten\n" : "\n");
+  return 1;
+}
+
 std::string resources() {
   static const char kAnchor = 0;
   (void)kAnchor;
@@ -137,7 +176,8 @@ int run_job(const Job& job) {
   command.insert(command.begin() + 1, extra.begin(), extra.end());
   command.push_back(job.file);
   Outcome outcome;
-  llvm::IntrusiveRefCntPtr<clang::FileManager> files(new clang::FileManager(clang::FileSystemOptions{job.directory}));
+  llvm::IntrusiveRefCntPtr<clang::FileManager> files(
+      new clang::FileManager(clang::FileSystemOptions{job.directory}));
   std::string messages;
   llvm::raw_string_ostream stream(messages);
   const llvm::IntrusiveRefCntPtr<clang::DiagnosticOptions> options(new clang::DiagnosticOptions);
@@ -150,7 +190,9 @@ int run_job(const Job& job) {
     std::cerr << messages;
     return 1;
   }
-  const std::string absolute = std::string(llvm::sys::path::is_absolute(job.file) ? job.file : job.directory + "/" + job.file);
+  if (job.print) return print(job, outcome);
+  const std::string absolute =
+      std::string(llvm::sys::path::is_absolute(job.file) ? job.file : job.directory + "/" + job.file);
   std::string text = outcome.changed ? outcome.text : read(absolute);
   if (outcome.changed || job.always_line) text = "#line 1 \"" + quoted(job.file) + "\"\n" + text;
   if (!job.depfile.empty()) write_depfile(job, outcome);

@@ -20,7 +20,9 @@ static bool is_named(clang::QualType type, llvm::StringRef name) {
          record->getQualifiedNameAsString() == name;
 }
 
-bool is_tensor(clang::QualType type) { return is_named(type, "rw::Tensor") || is_named(type, "rw::Variable"); }
+bool is_tensor(clang::QualType type) {
+  return is_named(type, "rw::Tensor") || is_named(type, "rw::Variable");
+}
 bool is_tensor_array(clang::QualType type) { return is_named(type, "rw::TensorArray"); }
 
 bool is_staged_range(clang::QualType type) {
@@ -30,7 +32,8 @@ bool is_staged_range(clang::QualType type) {
   const clang::CXXRecordDecl* record = record_of(type);
   if (!record || !record->hasDefinition()) return false;
   for (const auto& base : record->bases())
-    if (is_named(base.getType(), "rw::data::Dataset") || is_named(base.getType(), "rw::data::DatasetOf")) return true;
+    if (is_named(base.getType(), "rw::data::Dataset") || is_named(base.getType(), "rw::data::DatasetOf"))
+      return true;
   return false;
 }
 
@@ -84,11 +87,13 @@ const clang::Expr* as_written(const clang::Expr* e) {
     else if (const auto* c = dyn_cast<clang::SubstNonTypeTemplateParmExpr>(e)) inner = c->getReplacement();
     else if (const auto* c = dyn_cast<clang::CXXMemberCallExpr>(e)) {
       const auto* to = llvm::dyn_cast_or_null<clang::CXXConversionDecl>(c->getMethodDecl());
-      if (to && c->getImplicitObjectArgument()->getEndLoc() == c->getEndLoc()) inner = c->getImplicitObjectArgument();
+      if (to && c->getImplicitObjectArgument()->getEndLoc() == c->getEndLoc())
+        inner = c->getImplicitObjectArgument();
     } else if (const auto* c = dyn_cast<clang::CXXConstructExpr>(e)) {
       // A conversion by a constructor.
-      if (c->getNumArgs() >= 1 && !llvm::isa<clang::CXXTemporaryObjectExpr>(c) && !c->isListInitialization() &&
-          c->getParenOrBraceRange().isInvalid() && c->getArg(0)->getSourceRange() == c->getSourceRange())
+      if (c->getNumArgs() >= 1 && !llvm::isa<clang::CXXTemporaryObjectExpr>(c) &&
+          !c->isListInitialization() && c->getParenOrBraceRange().isInvalid() &&
+          c->getArg(0)->getSourceRange() == c->getSourceRange())
         inner = c->getArg(0);
     }
     if (inner == e) return e;

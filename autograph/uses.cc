@@ -14,13 +14,16 @@ using llvm::isa;
 
 class ValueFinder : public clang::RecursiveASTVisitor<ValueFinder> {
  public:
-  ValueFinder(const Conditions& conditions, std::vector<Value>& found) : conditions_(conditions), found_(found) {}
+  ValueFinder(const Conditions& conditions, std::vector<Value>& found)
+      : conditions_(conditions), found_(found) {}
   bool VisitDeclRefExpr(clang::DeclRefExpr* e) {
     if (isa<clang::VarDecl>(e->getDecl()) && conditions_.promoted(e->getDecl())) found_.push_back({e, true});
     return true;
   }
   bool VisitBinaryOperator(clang::BinaryOperator* e) { return e->isLogicalOp() ? operation(e) : true; }
-  bool VisitUnaryOperator(clang::UnaryOperator* e) { return e->getOpcode() == clang::UO_LNot ? operation(e) : true; }
+  bool VisitUnaryOperator(clang::UnaryOperator* e) {
+    return e->getOpcode() == clang::UO_LNot ? operation(e) : true;
+  }
   bool VisitConditionalOperator(clang::ConditionalOperator* e) {
     // assert's own is none.
     return e->getQuestionLoc().isMacroID() && e->getType()->isVoidType() ? true : operation(e);
@@ -48,7 +51,8 @@ class ReturnFinder : public clang::RecursiveASTVisitor<ReturnFinder> {
 
 }  // namespace
 
-std::vector<Value> find_values(const Source&, const Conditions& conditions, const std::vector<Function>& functions) {
+std::vector<Value> find_values(const Source&, const Conditions& conditions,
+                               const std::vector<Function>& functions) {
   std::vector<Value> found;
   ValueFinder finder(conditions, found);
   for (size_t i = 0; i < functions.size(); ++i)
@@ -62,18 +66,21 @@ std::vector<const clang::ReturnStmt*> returns_of(const clang::Stmt* body) {
   return finder.found;
 }
 
-void Promotion::refuse_use(const Expr* e, const clang::Stmt* user, const std::string& use, const std::string& cure,
-                           std::set<Refusal>* refusals) const {
+void Promotion::refuse_use(const Expr* e, const clang::Stmt* user, const std::string& use,
+                           const std::string& cure, std::set<Refusal>* refusals) const {
   if (!refusals) return;
   const clang::SourceLocation at = user ? user->getBeginLoc() : e->getBeginLoc();
   const auto* ref = dyn_cast<clang::DeclRefExpr>(stripped(e));
   (void)at;
   if (!ref) {
-    refusals->insert({source_.spot(e->getBeginLoc()), "the value of this condition on tensors " + use + "; " + cure});
+    refusals->insert(
+        {source_.spot(e->getBeginLoc()), "the value of this condition on tensors " + use + "; " + cure});
     return;
   }
   const std::string name = ref->getDecl()->getNameAsString();
-  refusals->insert({source_.spot(e->getBeginLoc()), "'" + name + "' " + reason(source_.spot(ref->getDecl()->getLocation())) + ", so it may become a tensor, but here it " + use + "; " + cure});
+  refusals->insert({source_.spot(e->getBeginLoc()),
+                    "'" + name + "' " + reason(source_.spot(ref->getDecl()->getLocation())) +
+                        ", so it may become a tensor, but here it " + use + "; " + cure});
 }
 
 // Classes whose constructors take Locals.
@@ -81,7 +88,8 @@ static bool takes_locals(clang::QualType type) {
   const clang::CXXRecordDecl* record = record_of(type);
   if (!record) return false;
   if (in_namespace(record, "rw")) return true;
-  return record->getIdentifier() && in_namespace(record, "std") && (record->getName() == "tuple" || record->getName() == "pair");
+  return record->getIdentifier() && in_namespace(record, "std") &&
+         (record->getName() == "tuple" || record->getName() == "pair");
 }
 
 void Promotion::follow(const Expr* e, bool of_variable, bool& more, std::set<Refusal>* refusals) {
@@ -93,16 +101,21 @@ void Promotion::follow(const Expr* e, bool of_variable, bool& more, std::set<Ref
     const auto above = parents.getParents(*node);
     if (above.empty()) return;
     if (const auto* v = above[0].get<clang::VarDecl>()) {
-      if (v->isInitCapture()) return refuse_use(e, node, "is captured with a deduced type", "capture it by reference", refusals);
+      if (v->isInitCapture())
+        return refuse_use(e, node, "is captured with a deduced type", "capture it by reference", refusals);
       if (v->getType()->isReferenceType())
-        return refuse_use(e, node, "is bound to a reference", "copy it into a variable with its type, or " + tensor, refusals);
+        return refuse_use(e, node, "is bound to a reference",
+                          "copy it into a variable with its type, or " + tensor, refusals);
       if (v->getType()->getContainedDeducedType()) {
-        if (of_variable) return refuse_use(e, node, "decides a deduced type (auto)", "write the type: " + type_text + " " + v->getNameAsString(), refusals);
+        if (of_variable)
+          return refuse_use(e, node, "decides a deduced type (auto)",
+                            "write the type: " + type_text + " " + v->getNameAsString(), refusals);
         more |= promote(v);
         return;
       }
       if (is_number(v->getType()) && v->isLocalVarDecl()) more |= promote(v);
-      else if (is_number(v->getType())) refuse_use(e, node, "initialises a variable that is no local one", tensor, refusals);
+      else if (is_number(v->getType()))
+        refuse_use(e, node, "initialises a variable that is no local one", tensor, refusals);
       return;
     }
     const auto* s = above[0].get<clang::Stmt>();
@@ -116,10 +129,12 @@ void Promotion::follow(const Expr* e, bool of_variable, bool& more, std::set<Ref
       if (isa<clang::SwitchCase>(s)) refuse_use(e, node, "is a case label", tensor, refusals);
       return;  // a condition, or a statement by itself
     }
-    if (isa<clang::ParenExpr>(p) || isa<clang::FullExpr>(p) || isa<clang::MaterializeTemporaryExpr>(p) || isa<clang::ImplicitCastExpr>(p) || isa<clang::CXXBindTemporaryExpr>(p)) {
+    if (isa<clang::ParenExpr>(p) || isa<clang::FullExpr>(p) || isa<clang::MaterializeTemporaryExpr>(p) ||
+        isa<clang::ImplicitCastExpr>(p) || isa<clang::CXXBindTemporaryExpr>(p)) {
       node = p;
     } else if (const auto* u = dyn_cast<clang::UnaryOperator>(p)) {
-      if (u->getOpcode() == clang::UO_AddrOf) return refuse_use(e, p, "has its address taken", tensor, refusals);
+      if (u->getOpcode() == clang::UO_AddrOf)
+        return refuse_use(e, p, "has its address taken", tensor, refusals);
       if (u->getOpcode() == clang::UO_LNot) return;  // a value of its own
       node = p;
     } else if (const auto* b = dyn_cast<clang::BinaryOperator>(p)) {
@@ -129,9 +144,12 @@ void Promotion::follow(const Expr* e, bool of_variable, bool& more, std::set<Ref
       } else if (b->isAssignmentOp() && b->getRHS() == node) {
         const auto* to = dyn_cast<clang::DeclRefExpr>(stripped(b->getLHS()));
         const auto* v = to ? dyn_cast<clang::VarDecl>(to->getDecl()) : nullptr;
-        if (v && v->isLocalVarDecl() && is_number(v->getType()) && !v->getType()->isReferenceType() && !v->isStaticLocal()) more |= promote(v);
+        if (v && v->isLocalVarDecl() && is_number(v->getType()) && !v->getType()->isReferenceType() &&
+            !v->isStaticLocal())
+          more |= promote(v);
         else if (is_number(b->getLHS()->getType()))
-          refuse_use(e, p, "is assigned to an element, a member or a parameter of the host's", tensor, refusals);
+          refuse_use(e, p, "is assigned to an element, a member or a parameter of the host's", tensor,
+                     refusals);
         return;
       }
       node = p;
@@ -140,42 +158,54 @@ void Promotion::follow(const Expr* e, bool of_variable, bool& more, std::set<Ref
       node = p;
     } else if (const auto* cast = dyn_cast<clang::ExplicitCastExpr>(p)) {
       if (cast->getType()->isVoidType()) return;
-      if (!is_number(cast->getType())) return refuse_use(e, p, "is cast to a type that holds no tensor", tensor, refusals);
+      if (!is_number(cast->getType()))
+        return refuse_use(e, p, "is cast to a type that holds no tensor", tensor, refusals);
       if (p->getBeginLoc().isMacroID() && !source_.range(p).valid()) return;  // assert's
       casts_.insert(cast);
       return;
     } else if (isa<clang::ArraySubscriptExpr>(p)) {
-      return refuse_use(e, p, "is the index of an array of the host's", "index a tensor: rw::gather(t, i)", refusals);
+      return refuse_use(e, p, "is the index of an array of the host's", "index a tensor: rw::gather(t, i)",
+                        refusals);
     } else if (const auto* list = dyn_cast<clang::InitListExpr>(p)) {
       if (takes_locals(list->getType()) || list->getType()->isDependentType()) return;
       node = p;
       const auto up = parents.getParents(*p);
       if (!up.empty() && up[0].get<clang::ReturnStmt>()) return;
       if (is_number(list->getType())) continue;
-      if (up.empty() || !up[0].get<Expr>()) return refuse_use(e, p, "is an element of a container of the host's", tensor, refusals);
+      if (up.empty() || !up[0].get<Expr>())
+        return refuse_use(e, p, "is an element of a container of the host's", tensor, refusals);
     } else if (isa<clang::CXXStdInitializerListExpr>(p)) {
       node = p;
     } else if (const auto* made = dyn_cast<clang::CXXConstructExpr>(p)) {
       if (takes_locals(made->getType()) || made->getType()->isDependentType()) return;
-      return refuse_use(e, p, "is an argument of a constructor that takes the host's numbers", tensor, refusals);
+      return refuse_use(e, p, "is an argument of a constructor that takes the host's numbers", tensor,
+                        refusals);
     } else if (const auto* call = dyn_cast<clang::CallExpr>(p)) {
       if (call->isTypeDependent()) return;
       const clang::FunctionDecl* callee = call->getDirectCallee();
       if (const auto* op = dyn_cast<clang::CXXOperatorCallExpr>(call)) {
         if (op->getOperator() == clang::OO_Subscript)
-          return refuse_use(e, p, "is an index of a container of the host's", "index a tensor: rw::gather(t, i)", refusals);
+          return refuse_use(e, p, "is an index of a container of the host's",
+                            "index a tensor: rw::gather(t, i)", refusals);
         if (op->getOperator() == clang::OO_LessLess && (!callee || !in_namespace(callee, "rw")))
           return refuse_use(e, p, "is printed by a stream", "print it by rw::print", refusals);
       }
-      if (callee && in_namespace(callee, "rw") && callee->getIdentifier() && callee->getName() == "print") return;
-      if (callee && in_namespace(callee, "std") && callee->getIdentifier() &&
-          (callee->getName() == "make_tuple" || callee->getName() == "make_pair" || callee->getName() == "tie"))
+      if (callee && in_namespace(callee, "rw") && callee->getIdentifier() &&
+          (callee->getName() == "print" || (callee->getName() == "constant" && call->getArg(0) == node)))
         return;
-      if (callee && in_namespace(callee, "rw") && callee->isOverloadedOperator() && callee->getPrimaryTemplate()) return;
+      if (callee && in_namespace(callee, "std") && callee->getIdentifier() &&
+          (callee->getName() == "make_tuple" || callee->getName() == "make_pair" ||
+           callee->getName() == "tie"))
+        return;
+      if (callee && in_namespace(callee, "rw") && callee->isOverloadedOperator() &&
+          callee->getPrimaryTemplate())
+        return;
       if (callee && callee->isVariadic() && callee->getNumParams() < call->getNumArgs())
-        return refuse_use(e, p, "is an argument of a variadic function", "print it by rw::print, or " + tensor, refusals);
+        return refuse_use(e, p, "is an argument of a variadic function",
+                          "print it by rw::print, or " + tensor, refusals);
       const std::string name = callee ? callee->getNameAsString() : std::string("a function");
-      return refuse_use(e, p, "is an argument of " + name + ", which takes the host's numbers", tensor, refusals);
+      return refuse_use(e, p, "is an argument of " + name + ", which takes the host's numbers", tensor,
+                        refusals);
     } else if (isa<clang::LambdaExpr>(p) || p->isTypeDependent()) {
       return;
     } else {

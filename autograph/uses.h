@@ -11,7 +11,8 @@ struct Value {
   bool of_variable;  // a promoted variable; otherwise an operator's result
 };
 
-std::vector<Value> find_values(const Source& source, const Conditions& conditions, const std::vector<Function>& functions);
+std::vector<Value> find_values(const Source& source, const Conditions& conditions,
+                               const std::vector<Function>& functions);
 // Not those of functions in it.
 std::vector<const clang::ReturnStmt*> returns_of(const clang::Stmt* body);
 

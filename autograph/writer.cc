@@ -17,7 +17,9 @@ std::string Names::numbered(const std::string& stem) {
   taken_.insert(name);
   return name;
 }
-std::string Names::plain(const std::string& stem) { return taken_.insert(stem).second ? stem : numbered(stem); }
+std::string Names::plain(const std::string& stem) {
+  return taken_.insert(stem).second ? stem : numbered(stem);
+}
 
 bool needs_parentheses(const clang::Expr* e) {
   e = as_written(e);
@@ -101,8 +103,8 @@ void Writer::list(Statements statements) {
 void Writer::guard_rest(const Exits& exits, Statements rest) {
   const Range span = plan_.span(rest);
   const std::string name = names_.numbered("if");
-  edits_.open(span.begin, std::string("for (") + kSpace + "If " + name + "(" + none_of(exits) + ", " + state(span) + "); " +
-                              name + ".next();) if (" + name + ".branch()) { ");
+  edits_.open(span.begin, std::string("for (") + kSpace + "If " + name + "(" + none_of(exits) + ", " +
+                              state(span) + "); " + name + ".next();) if (" + name + ".branch()) { ");
   edits_.close(span.end, " }");
 }
 
@@ -142,15 +144,18 @@ void Writer::branches(const clang::IfStmt* s, Statements rest) {
   if (plan_.staged(s)) {
     const std::string name = names_.numbered("if");
     const Range condition = source_.range(as_written(s->getCond()));
-    const unsigned head = offset(s->getIfLoc()), paren = offset(s->getLParenLoc()), closing = offset(s->getRParenLoc());
+    const unsigned head = offset(s->getIfLoc()), paren = offset(s->getLParenLoc()),
+                   closing = offset(s->getRParenLoc());
     std::string make = std::string("for (") + kSpace + "If " + name + "(";
-    std::string behind = ", " + state(plan_.region(s, rest)) + "); " + name + ".next();) if (" + name + ".branch())";
+    std::string behind =
+        ", " + state(plan_.region(s, rest)) + "); " + name + ".next();) if (" + name + ".branch())";
     const Stmt* first = s->getInit();
     if (s->getConditionVariable()) {
       const Range declared = source_.range(s->getConditionVariable()->getSourceRange());
       edits_.replace(head, paren + 1, "{");
       edits_.open(first ? statement_range(first).begin : declared.begin, " ");
-      edits_.replace(closing, closing + 1, "; " + make + s->getConditionVariable()->getNameAsString() + behind);
+      edits_.replace(closing, closing + 1,
+                     "; " + make + s->getConditionVariable()->getNameAsString() + behind);
       edits_.close(end, " }");
     } else {
       const bool wraps = needs_parentheses(s->getCond());
@@ -170,7 +175,8 @@ void Writer::branches(const clang::IfStmt* s, Statements rest) {
     if (plan_.staged(s) || plan_.flagged(s->getThen())) braces(s->getThen());
     statement(s->getThen());
     if (s->getElse()) {
-      if ((plan_.staged(s) && !isa<clang::IfStmt>(s->getElse())) || plan_.flagged(s->getElse())) braces(s->getElse());
+      if ((plan_.staged(s) && !isa<clang::IfStmt>(s->getElse())) || plan_.flagged(s->getElse()))
+        braces(s->getElse());
       statement(s->getElse());
     }
     return;
@@ -219,11 +225,10 @@ void Writer::returned(const clang::ReturnStmt* s) {
 std::string Writer::return_type() const {
   const auto known = facts_.return_types.find(function_.range.first());
   const clang::FunctionDecl* f = function_.declaration;
-  const auto body = [&] {
-    return "decltype([&]() " + on_one_line(source_.text(function_.range)) + "())";
-  };
+  const auto body = [&] { return "decltype([&]() " + on_one_line(source_.text(function_.range)) + "())"; };
   const clang::QualType written = f->getReturnType();
-  const bool deduced = written->getContainedDeducedType() != nullptr || (function_.lambda && !function_.lambda->hasExplicitResultType());
+  const bool deduced = written->getContainedDeducedType() != nullptr ||
+                       (function_.lambda && !function_.lambda->hasExplicitResultType());
   if (!deduced) {
     if (const clang::FunctionTypeLoc loc = f->getFunctionTypeLoc()) {
       const Range r = source_.range(loc.getReturnLoc().getSourceRange());
@@ -240,7 +245,8 @@ std::string Writer::return_type() const {
 void Writer::return_slot() {
   const std::string name = names_.plain("result");
   result_ = name;
-  edits_.open(function_.range.begin + 1, std::string(" ") + kSpace + "Return<" + return_type() + "> " + name + ";");
+  edits_.open(function_.range.begin + 1,
+              std::string(" ") + kSpace + "Return<" + return_type() + "> " + name + ";");
   const std::vector<const Stmt*> all = statements_of(function_.body);
   edits_.close(plan_.span(all).end, " return " + name + ".take();");
 }

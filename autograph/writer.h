@@ -23,7 +23,13 @@ class Writer {
  public:
   Writer(const Source& source, const Facts& facts, const Conditions& conditions, const Function& function,
          const Plan& plan, Names& names, Edits& edits)
-      : source_(source), facts_(facts), conditions_(conditions), function_(function), plan_(plan), names_(names), edits_(edits) {}
+      : source_(source),
+        facts_(facts),
+        conditions_(conditions),
+        function_(function),
+        plan_(plan),
+        names_(names),
+        edits_(edits) {}
 
   void write();
 

@@ -44,7 +44,8 @@ std::string Writer::condition_head(const Stmt* loop, const Exits& exits, std::st
 
 void Writer::while_loop(const clang::WhileStmt* s) {
   if (!plan_.staged(s)) return host_loop_body(s);
-  const unsigned head = offset(s->getWhileLoc()), paren = offset(s->getLParenLoc()), closing = offset(s->getRParenLoc());
+  const unsigned head = offset(s->getWhileLoc()), paren = offset(s->getLParenLoc()),
+                 closing = offset(s->getRParenLoc());
   const Exits& exits = *plan_.loop_exits(s);
   const std::string flag = declare_break(s), name = names_.numbered("while");
   edits_.open(head, flag);
@@ -53,8 +54,8 @@ void Writer::while_loop(const clang::WhileStmt* s) {
   declare_continue(s);
   std::string tail;
   const std::string before = condition_head(s, exits, tail);
-  const std::string make = std::string("for (") + kSpace + "While " + name + "(" + state(plan_.region(s, {})) + "); " + name +
-                           ".open() && " + name + ".condition(";
+  const std::string make = std::string("for (") + kSpace + "While " + name + "(" +
+                           state(plan_.region(s, {})) + "); " + name + ".open() && " + name + ".condition(";
   if (always_true(s->getCond())) {
     edits_.replace(head, closing + 1, make + none_of(exits) + "); " + name + ".step())");
   } else {
@@ -74,12 +75,11 @@ void Writer::do_loop(const clang::DoStmt* s) {
   if (!flag.empty()) edits_.close(all.end, " }");
   std::string tail;
   const std::string before = condition_head(s, exits, tail);
-  const std::string make = std::string("for (") + kSpace + "DoWhile " + name + "(" + state(plan_.region(s, {})) + "); " + name +
-                           ".open(); " + name + ".step([&] { return ";
-  if (always_true(s->getCond()))
-    edits_.replace(head, head + 2, make + none_of(exits) + "; }))");
-  else
-    edits_.replace_with(head, head + 2, make + before, {condition.begin, condition.end}, tail + "; }))");
+  const std::string make = std::string("for (") + kSpace + "DoWhile " + name + "(" +
+                           state(plan_.region(s, {})) + "); " + name + ".open(); " + name +
+                           ".step([&] { return ";
+  if (always_true(s->getCond())) edits_.replace(head, head + 2, make + none_of(exits) + "; }))");
+  else edits_.replace_with(head, head + 2, make + before, {condition.begin, condition.end}, tail + "; }))");
   braces(s->getBody());
   declare_continue(s);
   edits_.replace(offset(s->getWhileLoc()), all.end, "");
@@ -95,8 +95,8 @@ void Writer::increment_behind(const clang::ForStmt* s, const std::string& not_le
   std::string before = " ", after = "; }";
   if (!not_left.empty()) {
     const std::string name = names_.numbered("if");
-    before = std::string(" for (") + kSpace + "If " + name + "(" + not_left + ", " + state(r) + "); " + name + ".next();) if (" +
-             name + ".branch()) { ";
+    before = std::string(" for (") + kSpace + "If " + name + "(" + not_left + ", " + state(r) + "); " + name +
+             ".next();) if (" + name + ".branch()) { ";
     after = "; } }";
   }
   edits_.close_with(body.end, before, {r.begin, r.end}, after);
@@ -104,7 +104,8 @@ void Writer::increment_behind(const clang::ForStmt* s, const std::string& not_le
 
 void Writer::for_loop(const clang::ForStmt* s) {
   if (!plan_.staged(s)) return host_loop_body(s);
-  const unsigned head = offset(s->getForLoc()), paren = offset(s->getLParenLoc()), closing = offset(s->getRParenLoc());
+  const unsigned head = offset(s->getForLoc()), paren = offset(s->getLParenLoc()),
+                 closing = offset(s->getRParenLoc());
   const Range all = statement_range(s);
   const Exits& exits = *plan_.loop_exits(s);
   unsigned first = source_.next_token(all.file, paren + 1);  // the first semicolon, or what is before it
@@ -115,23 +116,25 @@ void Writer::for_loop(const clang::ForStmt* s) {
   if (!s->getInit()) edits_.remove(first, first + 1);
   std::string tail;
   const std::string before = condition_head(s, exits, tail);
-  const std::string make = std::string("for (") + kSpace + "While " + name + "(" + state(plan_.region(s, {})) + "); " + name +
-                           ".open() && " + name + ".condition(";
+  const std::string make = std::string("for (") + kSpace + "While " + name + "(" +
+                           state(plan_.region(s, {})) + "); " + name + ".open() && " + name + ".condition(";
   if (always_true(s->getCond())) {
-    edits_.replace(first + 1, closing + 1, (s->getInit() ? " " : "") + make + none_of(exits) + "); " + name + ".step())");
+    edits_.replace(first + 1, closing + 1,
+                   (s->getInit() ? " " : "") + make + none_of(exits) + "); " + name + ".step())");
   } else {
     const Range condition = source_.range(s->getCond());
     const unsigned second = source_.next_token(all.file, condition.end);
     edits_.open(condition.begin, make + before);
     edits_.replace(second, closing + 1, tail + "); " + name + ".step())");
   }
-  const bool visible_behind = s->getInc() && std::any_of(plan_.regions().begin(), plan_.regions().end(), [&](const Range&) {
-    if (!exits.any()) return false;
-    const Range whole = source_.range(s);
-    for (const Change* c : facts_.changed_in(source_.range(s->getInc())))
-      if (!whole.contains(c->place.declared)) return true;
-    return false;
-  });
+  const bool visible_behind =
+      s->getInc() && std::any_of(plan_.regions().begin(), plan_.regions().end(), [&](const Range&) {
+        if (!exits.any()) return false;
+        const Range whole = source_.range(s);
+        for (const Change* c : facts_.changed_in(source_.range(s->getInc())))
+          if (!whole.contains(c->place.declared)) return true;
+        return false;
+      });
   increment_behind(s, visible_behind ? none_of(exits) : std::string());
   braces(s->getBody());
   declare_continue(s);
@@ -144,9 +147,11 @@ void Writer::range_loop(const clang::CXXForRangeStmt* s) {
   const Exits& exits = *plan_.loop_exits(s);
   const Range all = statement_range(s), range = source_.range(as_written(s->getRangeInit()));
   Range declared = source_.range(s->getLoopVarStmt()->getSourceRange());
-  declared = {all.file, source_.range(s->getLoopVariable()->getSourceRange()).begin, offset(s->getColonLoc())};
+  declared = {all.file, source_.range(s->getLoopVariable()->getSourceRange()).begin,
+              offset(s->getColonLoc())};
   std::string_view text = source_.text(declared);
-  while (!text.empty() && std::isspace(static_cast<unsigned char>(text.back()))) text.remove_suffix(1), --declared.end;
+  while (!text.empty() && std::isspace(static_cast<unsigned char>(text.back())))
+    text.remove_suffix(1), --declared.end;
   const std::string flag = declare_break(s), name = names_.numbered("for");
   const std::string make = std::string("for (") + kSpace + "For " + name + "(";
   if (s->getInit()) {
@@ -160,7 +165,8 @@ void Writer::range_loop(const clang::CXXForRangeStmt* s) {
   }
   std::string test = name + ".open()";
   if (exits.any()) test += " && " + name + ".condition(" + none_of(exits) + ")";
-  edits_.replace(closing, closing + 1, ", " + state(plan_.region(s, {})) + "); " + test + "; " + name + ".step())");
+  edits_.replace(closing, closing + 1,
+                 ", " + state(plan_.region(s, {})) + "); " + test + "; " + name + ".step())");
   const Range body = statement_range(s->getBody());
   const std::string element = " = " + name + ".element();";
   if (isa<clang::CompoundStmt>(s->getBody())) {
@@ -187,8 +193,8 @@ void Writer::host_loop_body(const Stmt* s) {
   edits_.open(whole.begin, flag);
   if (!flag.empty()) edits_.close(whole.end, " }");
   const std::string name = names_.numbered("if");
-  edits_.open(r.begin, std::string("{ for (") + kSpace + "If " + name + "(" + none_of(*exits) + ", " + state(r) + "); " + name +
-                           ".next();) if (" + name + ".branch()) ");
+  edits_.open(r.begin, std::string("{ for (") + kSpace + "If " + name + "(" + none_of(*exits) + ", " +
+                           state(r) + "); " + name + ".next();) if (" + name + ".branch()) ");
   std::string leave = " ";
   if (break_flags_.count(s)) leave += "if (" + break_flags_.at(s) + ".is_true_on_host()) break; ";
   if (exits->returns) leave += "if (" + result_ + ".done().is_true_on_host()) break; ";
@@ -227,7 +233,8 @@ void Writer::switched(const clang::SwitchStmt* s) {
     const auto one = [&](const std::string& t) { return negated ? kSpace + ("not_(" + t) + ")" : t; };
     std::string text = one(tests.back());
     for (size_t i = tests.size() - 1; i-- > 0;)
-      text = kSpace + std::string(negated ? "and_(" : "or_(") + one(tests[i]) + ", [&] { return " + text + "; })";
+      text = kSpace + std::string(negated ? "and_(" : "or_(") + one(tests[i]) + ", [&] { return " + text +
+             "; })";
     return text;
   };
   std::vector<std::string> every;
@@ -245,7 +252,8 @@ void Writer::switched(const clang::SwitchStmt* s) {
     if (!g.is_default) match = any_of(own, false);
     else if (!every.empty() && !plan->chain) {
       std::vector<std::string> others = every;
-      std::erase_if(others, [&](const std::string& t) { return std::find(own.begin(), own.end(), t) != own.end(); });
+      std::erase_if(others,
+                    [&](const std::string& t) { return std::find(own.begin(), own.end(), t) != own.end(); });
       match = others.empty() ? "true" : any_of(others, true);
     }
     std::string open, close = "}";
@@ -254,11 +262,13 @@ void Writer::switched(const clang::SwitchStmt* s) {
     } else {
       const std::string test = names_.numbered("if");
       if (!plan->chain) {
-        match = kSpace + ("or_(" + entered_flags_.at(s)) + ", [&] { return " + (match.empty() ? "true" : match) + "; })";
-        if (g.before.any()) match = kSpace + ("and_(" + none_of(g.before)) + ", [&] { return " + match + "; })";
+        match = kSpace + ("or_(" + entered_flags_.at(s)) + ", [&] { return " +
+                (match.empty() ? "true" : match) + "; })";
+        if (g.before.any())
+          match = kSpace + ("and_(" + none_of(g.before)) + ", [&] { return " + match + "; })";
       }
-      open = std::string("for (") + kSpace + "If " + test + "(" + match + ", " + state(region, false, s) + "); " + test +
-             ".next();) if (" + test + ".branch()) {";
+      open = std::string("for (") + kSpace + "If " + test + "(" + match + ", " + state(region, false, s) +
+             "); " + test + ".next();) if (" + test + ".branch()) {";
       if (!plan->chain) open += " " + entered_flags_.at(s) + " = true;";
       else if (!last) close = "} else";
     }

@@ -53,7 +53,8 @@ void convert(const Options& o, const Context& context) {
       throw InvalidArgumentError("[convert] a GraphDef becomes .pb or .pbtxt: got " + o.to);
     return write_graph_def_file(o.to, read_graph_def_file(o.from));
   }
-  if (ends(o.to, {".keras"})) throw InvalidArgumentError("[convert] arrays do not become a model: got " + o.to);
+  if (ends(o.to, {".keras"}))
+    throw InvalidArgumentError("[convert] arrays do not become a model: got " + o.to);
   convert_arrays(o, context);
 }
 

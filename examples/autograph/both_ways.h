@@ -1,5 +1,5 @@
-// Runs a function eagerly and as a graph, holds both to the same values and the same gradients, and prints them: one
-// line per result, as both_ways.py does.
+// Runs a function eagerly and as a graph, holds both to the same values and the same gradients, and prints
+// them: one line per result, as both_ways.py does.
 #pragma once
 
 #include <cstdio>
@@ -64,14 +64,16 @@ void differentiate(const std::string& name, const F& f, const A&... args) {
     for (const Tensor& s : sources) tape.watch(s);
     const auto y = g(args...);
     std::vector<Tensor> results;
-    for (const rw::Gradient& d : tape.gradient(y, sources, {.unconnected_gradients = rw::UnconnectedGradients::ZERO}))
+    for (const rw::Gradient& d :
+         tape.gradient(y, sources, {.unconnected_gradients = rw::UnconnectedGradients::ZERO}))
       results.push_back(d.tensor());
     return results;
   };
   run(name, f, args...);
   const std::vector<Tensor> eager = gradients(f), staged = gradients(rw::function(f));
   for (size_t i = 0; i < eager.size(); ++i) {
-    const Tensor far = rw::reduce_max(rw::abs(eager[i] - staged[i])) > 1e-5 * (1 + rw::reduce_max(rw::abs(eager[i])));
+    const Tensor far =
+        rw::reduce_max(rw::abs(eager[i] - staged[i])) > 1e-5 * (1 + rw::reduce_max(rw::abs(eager[i])));
     if (bool(far)) check(name + ", gradient", eager[i], staged[i]);
   }
   show(name + ", gradient", staged);

@@ -1,4 +1,5 @@
-// if, while and for on tensors, in plain C++: collatz, a sum with continue, FizzBuzz, return in a loop, nested ifs.
+// if, while and for on tensors, in plain C++: collatz, a sum with continue, FizzBuzz, return in a loop,
+// nested ifs.
 #include "both_ways.h"
 
 namespace {
@@ -52,9 +53,7 @@ Tensor first_from(const Tensor& items, const Tensor& limit) {
 
 Tensor bend(Tensor x, const Tensor& slope) {
   if (x > 0) {
-    if (x > 1) {
-      x = 1 + slope * (x - 1);
-    }
+    if (x > 1) { x = 1 + slope * (x - 1); }
   } else if (x < -1) {
     x = slope * x;
   } else {
@@ -94,14 +93,17 @@ Tensor is_prime(const Tensor& n) {
 }  // namespace
 
 int main() {
-  for (const int n : {1, 6, 27, 6171}) both_ways::run("collatz " + std::to_string(n), collatz, rw::constant(n));
+  for (const int n : {1, 6, 27, 6171})
+    both_ways::run("collatz " + std::to_string(n), collatz, rw::constant(n));
   both_ways::run("sum_even", sum_even, rw::constant({10, 12, 15, 20, 7}));
   rw::function(fizzbuzz)(rw::constant(15));
   for (const int limit : {3, 8, 11}) {
-    both_ways::run("first_from " + std::to_string(limit), first_from, rw::constant({1, 4, 9, 2, 10}), rw::constant(limit));
+    both_ways::run("first_from " + std::to_string(limit), first_from, rw::constant({1, 4, 9, 2, 10}),
+                   rw::constant(limit));
   }
   for (const double x : {-2.0, -0.5, 0.5, 3.0})
     both_ways::differentiate("bend", bend, rw::constant(x), rw::constant(0.25));
   both_ways::run("longest_run", longest_run, rw::constant({1, 1, 2, 2, 2, 3, 2, 2}));
-  for (const int n : {1, 2, 9, 91, 97}) both_ways::run("is_prime " + std::to_string(n), is_prime, rw::constant(n));
+  for (const int n : {1, 2, 9, 91, 97})
+    both_ways::run("is_prime " + std::to_string(n), is_prime, rw::constant(n));
 }

@@ -1,5 +1,5 @@
-// A model whose call branches on a tensor, as a Keras layer and as a module; and a training loop of its own that is one
-// function: plain for over a dataset, plain if around the print.
+// A model whose call branches on a tensor, as a Keras layer and as a module; and a training loop of its own
+// that is one function: plain for over a dataset, plain if around the print.
 #include "both_ways.h"
 #include "rewind/keras/keras.h"
 
@@ -36,8 +36,11 @@ Tensor numbers(int64_t count, int64_t each, double step) {
 }
 
 struct Network : rw::Module {
-  rw::Variable w1{numbers(16, 8, 0.7) * 0.3}, b1{rw::zeros({8})}, w2{numbers(8, 4, 1.3) * 0.3}, b2{rw::zeros({4})};
-  Tensor operator()(const Tensor& x) const { return rw::matmul(rw::nn::relu(rw::matmul(x, w1) + b1), w2) + b2; }
+  rw::Variable w1{numbers(16, 8, 0.7) * 0.3}, b1{rw::zeros({8})}, w2{numbers(8, 4, 1.3) * 0.3},
+      b2{rw::zeros({4})};
+  Tensor operator()(const Tensor& x) const {
+    return rw::matmul(rw::nn::relu(rw::matmul(x, w1) + b1), w2) + b2;
+  }
   RW_TRACK(w1, b1, w2, b2)
 };
 

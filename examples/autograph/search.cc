@@ -5,8 +5,8 @@ namespace {
 
 using rw::Tensor;
 
-// The likeliest sentences of a first-order language model, `width` at a time, until all have ended with token 0 or
-// have `longest` tokens.
+// The likeliest sentences of a first-order language model, `width` at a time, until all have ended with token
+// 0 or have `longest` tokens.
 std::vector<Tensor> beam_search(const Tensor& log_probabilities, const Tensor& longest) {
   const int64_t width = 3;
   const Tensor tokens = rw::shape(log_probabilities)(1);
@@ -30,8 +30,8 @@ std::vector<Tensor> beam_search(const Tensor& log_probabilities, const Tensor& l
   return {sentences, scores, length};
 }
 
-// The length of the shortest way between two cells of a grid, or -1: the open cell with the least sum of the way so
-// far and the distance that is left goes first.
+// The length of the shortest way between two cells of a grid, or -1: the open cell with the least sum of the
+// way so far and the distance that is left goes first.
 Tensor a_star(const Tensor& walls, const Tensor& start, const Tensor& goal) {
   const int columns = int(walls.shape()[1]), cells = int(walls.shape()[0]) * columns;
   const int far = 1000000;
@@ -63,7 +63,8 @@ std::vector<Tensor> k_means(const Tensor& points, Tensor centres) {
   Tensor moved = 1.0;
   int rounds = 0;
   while (moved > 1e-6) {
-    const Tensor distances = rw::reduce_sum(rw::square(rw::expand_dims(points, 1) - rw::expand_dims(centres, 0)), -1);
+    const Tensor distances =
+        rw::reduce_sum(rw::square(rw::expand_dims(points, 1) - rw::expand_dims(centres, 0)), -1);
     const Tensor nearest = rw::argmin(distances, 1);
     const Tensor means = rw::math::unsorted_segment_mean(points, nearest, centres.shape()[0]);
     moved = rw::reduce_max(rw::abs(means - centres));
@@ -93,13 +94,18 @@ std::vector<Tensor> metropolis(const Tensor& samples) {
 }  // namespace
 
 int main() {
-  const Tensor model = rw::math::log(rw::constant({{0.9, 0.05, 0.03, 0.02}, {0.1, 0.2, 0.5, 0.2}, {0.3, 0.1, 0.2, 0.4}, {0.6, 0.2, 0.1, 0.1}}));
-  for (const int longest : {1, 3, 8}) both_ways::run("beam_search " + std::to_string(longest), beam_search, model, rw::constant(longest));
-  const Tensor walls = rw::constant({{0, 1, 0, 0, 0}, {0, 1, 0, 1, 0}, {0, 0, 0, 1, 0}, {1, 1, 1, 1, 0}, {0, 0, 0, 0, 0}});
-  for (const int goal : {0, 4, 20, 10}) both_ways::run("a_star " + std::to_string(goal), a_star, walls, rw::constant(0), rw::constant(goal));
+  const Tensor model = rw::math::log(rw::constant(
+      {{0.9, 0.05, 0.03, 0.02}, {0.1, 0.2, 0.5, 0.2}, {0.3, 0.1, 0.2, 0.4}, {0.6, 0.2, 0.1, 0.1}}));
+  for (const int longest : {1, 3, 8})
+    both_ways::run("beam_search " + std::to_string(longest), beam_search, model, rw::constant(longest));
+  const Tensor walls =
+      rw::constant({{0, 1, 0, 0, 0}, {0, 1, 0, 1, 0}, {0, 0, 0, 1, 0}, {1, 1, 1, 1, 0}, {0, 0, 0, 0, 0}});
+  for (const int goal : {0, 4, 20, 10})
+    both_ways::run("a_star " + std::to_string(goal), a_star, walls, rw::constant(0), rw::constant(goal));
   const Tensor island = rw::constant({{0, 1, 0}, {1, 1, 0}, {0, 0, 0}});
   both_ways::run("a_star island", a_star, island, rw::constant(0), rw::constant(8));
-  const Tensor points = rw::constant({{0.1, 0.2}, {0.0, -0.1}, {1.0, 1.2}, {0.9, 1.1}, {2.0, 0.1}, {2.2, -0.2}, {0.4, 0.3}});
+  const Tensor points =
+      rw::constant({{0.1, 0.2}, {0.0, -0.1}, {1.0, 1.2}, {0.9, 1.1}, {2.0, 0.1}, {2.2, -0.2}, {0.4, 0.3}});
   both_ways::run("k_means", k_means, points, rw::constant({{0.0, 0.0}, {0.5, 0.5}, {1.5, 0.5}}));
   both_ways::run("metropolis", metropolis, rw::constant(200));
 }

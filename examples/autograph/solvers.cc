@@ -1,5 +1,5 @@
-// Numerical methods that end by themselves, and their gradients: Newton's iteration, an ODE solver that chooses its
-// steps, contacts of a ball with the ground, a recurrent network over a length that is a tensor.
+// Numerical methods that end by themselves, and their gradients: Newton's iteration, an ODE solver that
+// chooses its steps, contacts of a ball with the ground, a recurrent network over a length that is a tensor.
 #include "both_ways.h"
 
 namespace {
@@ -21,7 +21,8 @@ Tensor pendulum(const Tensor& y, const Tensor& friction) {
   return rw::stack({y(1), -rw::sin(y(0)) - friction * y(1)});
 }
 
-// Heun's method beside Euler's: their difference is the error, which sets the next step. y' = f(y) up to `end`.
+// Heun's method beside Euler's: their difference is the error, which sets the next step. y' = f(y) up to
+// `end`.
 std::vector<Tensor> solve(Tensor y, const Tensor& friction, const Tensor& end) {
   Tensor t = 0.0, h = 0.1;
   int accepted = 0, refused = 0;
@@ -76,7 +77,9 @@ Tensor recurrent(const Tensor& rows, const Tensor& weights, const Tensor& length
   }
   return outputs;
 }
-Tensor recurrent_3(const Tensor& rows, const Tensor& weights) { return recurrent(rows, weights, rw::constant(3)); }
+Tensor recurrent_3(const Tensor& rows, const Tensor& weights) {
+  return recurrent(rows, weights, rw::constant(3));
+}
 
 }  // namespace
 
@@ -87,8 +90,10 @@ int main() {
   both_ways::differentiate("angle", angle_at_end, rw::constant(1.0), rw::constant(0.3));
   both_ways::run("ball", bounce, rw::constant(2.0), rw::constant(800.0));
   both_ways::differentiate("distance", distance, rw::constant(2.0), rw::constant(800.0));
-  const Tensor rows = rw::constant({{0.5, -0.2}, {0.1, 0.3}, {-0.4, 0.2}, {0.0, 0.0}, {0.0, 0.0}, {0.0, 0.0}});
+  const Tensor rows =
+      rw::constant({{0.5, -0.2}, {0.1, 0.3}, {-0.4, 0.2}, {0.0, 0.0}, {0.0, 0.0}, {0.0, 0.0}});
   const Tensor weights = rw::constant({{0.3, -0.2}, {0.1, 0.4}});
-  for (const int n : {0, 2, 6}) both_ways::run("recurrent " + std::to_string(n), recurrent, rows, weights, rw::constant(n));
+  for (const int n : {0, 2, 6})
+    both_ways::run("recurrent " + std::to_string(n), recurrent, rows, weights, rw::constant(n));
   both_ways::differentiate("recurrent", recurrent_3, rows, weights);
 }

@@ -41,13 +41,15 @@ uint64_t up_to_16(const char* s, size_t n) {
 
 uint64_t up_to_32(const char* s, size_t n) {
   const uint64_t mul = k2 + n * 2;
-  const uint64_t a = fetch64(s) * k1, b = fetch64(s + 8), c = fetch64(s + n - 8) * mul, d = fetch64(s + n - 16) * k2;
+  const uint64_t a = fetch64(s) * k1, b = fetch64(s + 8), c = fetch64(s + n - 8) * mul,
+                 d = fetch64(s + n - 16) * k2;
   return hash16(rotate(a + b, 43) + rotate(c, 30) + d, a + rotate(b + k2, 18) + c, mul);
 }
 
 uint64_t up_to_64(const char* s, size_t n) {
   const uint64_t mul = k2 + n * 2;
-  const uint64_t a = fetch64(s) * k2, b = fetch64(s + 8), c = fetch64(s + n - 8) * mul, d = fetch64(s + n - 16) * k2;
+  const uint64_t a = fetch64(s) * k2, b = fetch64(s + 8), c = fetch64(s + n - 8) * mul,
+                 d = fetch64(s + n - 16) * k2;
   const uint64_t y = rotate(a + b, 43) + rotate(c, 30) + d;
   const uint64_t z = hash16(y, a + rotate(b + k2, 18) + c, mul);
   const uint64_t e = fetch64(s + 16) * mul, f = fetch64(s + 24);

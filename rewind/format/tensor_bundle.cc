@@ -27,7 +27,8 @@ constexpr DataType kString = DataType(int(DType::kString));
 // 0: a type whose elements have no fixed size, or one that only TensorFlow knows.
 uint64_t element_size(DataType type) {
   const auto number = DType(int(type));
-  const bool is_fixed = int(type) > 0 && int(type) < 24 && number != DType::kResource && number != DType::kVariant;
+  const bool is_fixed =
+      int(type) > 0 && int(type) < 24 && number != DType::kResource && number != DType::kVariant;
   return is_fixed ? size_of(number) : 0;
 }
 

@@ -43,7 +43,7 @@ struct CallStructure {
   Structure results = {};
   Structure keywords = {.kind = Structure::Kind::kDict};  // of functions from files
   std::vector<std::string> argument_names = {};           // where FunctionOptions says them
-  bool known = false;                            // false: a graph without a C++ function
+  bool known = false;                                     // false: a graph without a C++ function
 };
 
 }  // namespace rw

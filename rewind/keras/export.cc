@@ -62,8 +62,9 @@ std::vector<ConcreteFunction> traces_of(const keras::Model& model, const Spec& s
   std::vector<ConcreteFunction> traces;
   if (name == "serve") {
     if (one_result)
-      traces.push_back(rw::function([&](const Input& x) { return model(x, {.training = false}); }, {.name = name})
-                           .get_concrete_function(spec));
+      traces.push_back(
+          rw::function([&](const Input& x) { return model(x, {.training = false}); }, {.name = name})
+              .get_concrete_function(spec));
     else
       traces.push_back(
           rw::function([&](const Input& x) { return model.all(x, {.training = false}); }, {.name = name})
@@ -72,8 +73,9 @@ std::vector<ConcreteFunction> traces_of(const keras::Model& model, const Spec& s
   }
   for (const bool training : {false, true}) {
     if (one_result)
-      traces.push_back(rw::function([&](const Input& x, bool t) { return model(x, {.training = t}); }, {.name = name})
-                           .get_concrete_function(spec, training));
+      traces.push_back(
+          rw::function([&](const Input& x, bool t) { return model(x, {.training = t}); }, {.name = name})
+              .get_concrete_function(spec, training));
     else
       traces.push_back(
           rw::function([&](const Input& x, bool t) { return model.all(x, {.training = t}); }, {.name = name})
@@ -84,8 +86,8 @@ std::vector<ConcreteFunction> traces_of(const keras::Model& model, const Spec& s
 
 std::vector<ConcreteFunction> traces_of(const keras::Model& model, const std::string& name) {
   const std::vector<TensorSpec> inputs = inputs_of(model);
-  const bool one_result = model.layer_state()->output_shapes.size() == 1 ||
-                          (model.graph() && model.outputs().size() == 1);
+  const bool one_result =
+      model.layer_state()->output_shapes.size() == 1 || (model.graph() && model.outputs().size() == 1);
   if (inputs.size() == 1) return traces_of<Tensor>(model, inputs[0], one_result, name);
   return traces_of<std::vector<Tensor>>(model, inputs, one_result, name);
 }

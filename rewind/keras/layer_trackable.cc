@@ -71,14 +71,11 @@ std::string attribute_of(std::string_view class_name, const std::string& weight)
   struct Name {
     std::string_view class_name, weight, attribute;
   };
-  constexpr Name kNames[] = {{"Dense", "kernel", "_kernel"},
-                             {"EinsumDense", "kernel", "_kernel"},
-                             {"Conv1D", "kernel", "_kernel"},
-                             {"Conv2D", "kernel", "_kernel"},
-                             {"Conv3D", "kernel", "_kernel"},
-                             {"Embedding", "embeddings", "_embeddings"},
-                             {"Normalization", "mean", "adapt_mean"},
-                             {"Normalization", "variance", "adapt_variance"}};
+  constexpr Name kNames[] = {
+      {"Dense", "kernel", "_kernel"},          {"EinsumDense", "kernel", "_kernel"},
+      {"Conv1D", "kernel", "_kernel"},         {"Conv2D", "kernel", "_kernel"},
+      {"Conv3D", "kernel", "_kernel"},         {"Embedding", "embeddings", "_embeddings"},
+      {"Normalization", "mean", "adapt_mean"}, {"Normalization", "variance", "adapt_variance"}};
   for (const Name& n : kNames)
     if (n.class_name == class_name && n.weight == weight) return std::string(n.attribute);
   return weight;

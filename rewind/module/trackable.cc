@@ -31,8 +31,8 @@ class VariableView final : public Trackable {
   Variable variable_;
 };
 
-// Checkpoints know nothing of functions; in a SavedModel the one named `call` is what the object does when it is
-// called.
+// Checkpoints know nothing of functions; in a SavedModel the one named `call` is what the object does when it
+// is called.
 std::vector<TrackableChild> for_purpose(std::vector<TrackableChild> children, TrackFor purpose) {
   if (purpose == TrackFor::kCheckpoint)
     std::erase_if(children,

@@ -39,9 +39,7 @@ int swap_folders(const std::string& a, const std::string& b) {
   return std::rename(aside.c_str(), a.c_str()) == 0 ? 0 : errno;
 }
 
-int open_folder(const std::string& path) {
-  return open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-}
+int open_folder(const std::string& path) { return open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC); }
 
 bool sync_folder(const std::string& path) {
   const int fd = open_folder(path);
@@ -109,7 +107,8 @@ AtomicFolder::~AtomicFolder() {
 
 void AtomicFolder::fail(const std::string& what) const {
   const int reason = errno;
-  const std::string message = std::string("[") + tag_ + "] " + target_ + ": " + what + ": " + errno_text(reason);
+  const std::string message =
+      std::string("[") + tag_ + "] " + target_ + ": " + what + ": " + errno_text(reason);
   if (reason == ENOSPC || reason == EDQUOT) throw ResourceExhaustedError(message);
   throw FailedPreconditionError(message);
 }
@@ -143,7 +142,8 @@ void AtomicFolder::keep_others(const std::string& old_folder) const {
 
 void AtomicFolder::commit() {
   std::error_code error;
-  for (fs::recursive_directory_iterator it(temporary_, error), end; !error && it != end; it.increment(error)) {
+  for (fs::recursive_directory_iterator it(temporary_, error), end; !error && it != end;
+       it.increment(error)) {
     const std::string path = it->path().string();
     if (!(it->is_directory() ? sync_folder(path) : sync_file(path))) fail("it cannot be synced");
   }

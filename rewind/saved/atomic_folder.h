@@ -2,8 +2,8 @@
 // synced, then exchanged with the old one in one step. Without commit() nothing of it stays.
 //
 // Of an old folder the entries that `replaces` names go; others stay where they are. The temporary folder,
-// "<name>.rewind-tmp-<process>-<number>", is locked (flock) as long as its writer lives: one that nobody locks was
-// left by a writer that was killed, and the next writer of the same folder deletes it.
+// "<name>.rewind-tmp-<process>-<number>", is locked (flock) as long as its writer lives: one that nobody
+// locks was left by a writer that was killed, and the next writer of the same folder deletes it.
 #pragma once
 
 #include <string>
@@ -13,8 +13,8 @@ namespace rw::saved {
 
 class AtomicFolder {
  public:
-  // Every failure is an Error whose message names the folder and the system's reason; `tag` is the function that
-  // the user called.
+  // Every failure is an Error whose message names the folder and the system's reason; `tag` is the function
+  // that the user called.
   AtomicFolder(const std::string& path, std::vector<std::string> replaces, const char* tag);
   ~AtomicFolder();
   AtomicFolder(const AtomicFolder&) = delete;

@@ -76,8 +76,9 @@ class Walk {
     type.type_spec_class = format::TypeSpecClass::kVariable;
     type.type_spec_class_name = "VariableSpec";
     type.num_flat_components = 1;
-    type.type_state = tuple_value({value_of(to_shape_proto(spec.shape)), value_of(format::DataType(spec.dtype)),
-                                value_of(true), value_of(format::SInt64{int64_t(s.index)})});
+    type.type_state =
+        tuple_value({value_of(to_shape_proto(spec.shape)), value_of(format::DataType(spec.dtype)),
+                     value_of(true), value_of(format::SInt64{int64_t(s.index)})});
     return value_of(format::Box<format::TypeSpecProto>(std::move(type)));
   }
   std::string unique(const std::string& wanted) {
@@ -132,9 +133,8 @@ void judge(const CallStructure& s, CallSignature* out) {
   if (count(s.arguments, Kind::kVariable) > 0) out->no_signature_because = "it takes variables";
   const auto plain = [](const Structure& r) {
     return r.is(Kind::kTensor) || ((r.is(Kind::kDict) || r.is(Kind::kList) || r.is(Kind::kTuple)) &&
-                                   std::all_of(r.items.begin(), r.items.end(), [](const Structure& item) {
-                                     return item.is(Kind::kTensor);
-                                   }));
+                                   std::all_of(r.items.begin(), r.items.end(),
+                                               [](const Structure& item) { return item.is(Kind::kTensor); }));
   };
   if (!plain(s.results)) out->no_signature_because = "its results are no tensors, list or map of tensors";
 }

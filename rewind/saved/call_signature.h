@@ -1,5 +1,5 @@
-// How a trace is called from a file: its arguments and results as nested Python values, and the flat tensors in
-// TensorFlow's order, in which maps are sorted by their keys.
+// How a trace is called from a file: its arguments and results as nested Python values, and the flat tensors
+// in TensorFlow's order, in which maps are sorted by their keys.
 #pragma once
 
 #include <string>
@@ -35,7 +35,8 @@ format::StructuredValue list_value(std::vector<format::StructuredValue> items);
 format::StructuredValue tuple_value(std::vector<format::StructuredValue> items);
 format::StructuredValue dict_value(format::StructuredDict fields);
 // A call's arguments: (positional, by keyword).
-format::StructuredValue call_value(std::vector<format::StructuredValue> positional, format::StructuredDict by_keyword);
+format::StructuredValue call_value(std::vector<format::StructuredValue> positional,
+                                   format::StructuredDict by_keyword);
 
 // A name as Python's parameters have: letters, digits and _, no digit first.
 std::string identifier(const std::string& name);

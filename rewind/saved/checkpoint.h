@@ -1,8 +1,10 @@
 // Checkpoint: the values of variables and other state in files, as tf.train.Checkpoint writes and reads them.
 //
 //   rw::train::Checkpoint ckpt({{"model", model}, {"optimizer", optimizer}, {"step", step}});
-//   std::string path = ckpt.save("run/ckpt");             // run/ckpt-1.index, .data-00000-of-00001,
-//   run/checkpoint ckpt.restore(rw::train::latest_checkpoint("run")).assert_consumed();
+//   std::string path = ckpt.save("run/ckpt");
+//   ckpt.restore(rw::train::latest_checkpoint("run")).assert_consumed();
+//
+// save() writes run/ckpt-1.index, run/ckpt-1.data-00000-of-00001 and run/checkpoint.
 //
 // Objects are a graph: named edges lead from the checkpoint to every value, and a file is matched with the
 // objects that are there by these names, whatever else it holds. What is not there yet (a layer's weights

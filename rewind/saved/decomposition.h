@@ -14,8 +14,10 @@
 
 namespace rw::saved_model {
 
-// Gives the op's outputs from its inputs in the library's public ops. It is traced with inputs without values.
-using Decomposition = std::function<std::vector<Tensor>(const std::vector<Tensor>& inputs, const Attrs& attrs)>;
+// Gives the op's outputs from its inputs in the library's public ops. It is traced with inputs without
+// values.
+using Decomposition =
+    std::function<std::vector<Tensor>(const std::vector<Tensor>& inputs, const Attrs& attrs)>;
 // Replaces an earlier one. Any thread.
 void register_decomposition(const std::string& op, Decomposition decomposition);
 // Null where there is none.

@@ -77,10 +77,10 @@ GraphPtr GraphExporter::get(const GraphPtr& graph, const std::string& name) {
   if (const auto it = made_.find(graph.get()); it != made_.end()) return it->second;
   originals_.push_back(graph);
   std::vector<size_t> own;  // gradients of nodes of this graph
-  auto exported = std::make_shared<Graph>(rewrite(
-      *graph, [&](NodeId id, GraphCopy& copy, Graph& to) { visit(*graph, id, copy, to, &own); }));
-  exported->name = "__inference_" + plain_name(name.empty() ? graph->name : name) + "_" +
-                   std::to_string(++count_);
+  auto exported = std::make_shared<Graph>(
+      rewrite(*graph, [&](NodeId id, GraphCopy& copy, Graph& to) { visit(*graph, id, copy, to, &own); }));
+  exported->name =
+      "__inference_" + plain_name(name.empty() ? graph->name : name) + "_" + std::to_string(++count_);
   for (const size_t g : own) gradients_[g].graph = exported;
   made_[graph.get()] = exported;
   return exported;
@@ -102,7 +102,8 @@ void GraphExporter::visit(const Graph& from, NodeId id, GraphCopy& copy, Graph& 
   if ((op == "While" || op == "StatelessWhile") && !counts_already(n)) return add_loop(from, n, copy, to);
   if (!is_library_row(*n.op)) {
     if (saved_model::find_decomposition(op)) return decompose(n, copy, to);
-    refuse(from, n, "TensorFlow has no such op; rw::saved_model::register_decomposition says it in ops that it has");
+    refuse(from, n,
+           "TensorFlow has no such op; rw::saved_model::register_decomposition says it in ops that it has");
   } else if (op[0] == '_') {
     refuse(from, n, "TensorFlow has no such op");
   } else if (op == "EagerPyFunc") {
@@ -142,8 +143,8 @@ void GraphExporter::decompose(const Node& node, GraphCopy& copy, Graph& to) {
                                                std::to_string(node.outputs.size()) + " results: it gave " +
                                                std::to_string(results.size()));
   if (!trace->captures().empty())
-    fail_invalid("register_decomposition",
-                 "the decomposition of " + node.op->name + " may use nothing but its inputs and small constants");
+    fail_invalid("register_decomposition", "the decomposition of " + node.op->name +
+                                               " may use nothing but its inputs and small constants");
   const GraphPtr body = get(trace->graph_ref());
   GraphCopy inner(*body, to);
   for (size_t i = 0; i < node.inputs.size(); ++i) inner.set(body->arguments[i], copy[node.inputs[i]]);
@@ -224,7 +225,8 @@ void GraphExporter::add_gradient(const Graph& from, const Node& node, GraphCopy&
     if (const auto variable = to.value(v).variable) {  // what TensorFlow passes of a variable
       const std::vector<DType> dtype{variable->dtype};
       const std::vector<Shape> shape{variable->shape};
-      v = to.node(to.add_node(find_op("ReadVariableOp"), {{"dtype", dtype[0]}}, {&v, 1}, dtype, shape)).outputs[0];
+      v = to.node(to.add_node(find_op("ReadVariableOp"), {{"dtype", dtype[0]}}, {&v, 1}, dtype, shape))
+              .outputs[0];
     }
     values.push_back(v);
   }

@@ -1,8 +1,8 @@
 // Graphs of traces in TensorFlow's ops alone, as a SavedModel holds them:
-//   a gradient of the user's own   an IdentityN whose attribute _gradient_op_type names the gradient's function
+//   a gradient of the user's own   an IdentityN; its attribute _gradient_op_type names the function
 //   what is computed again         its values: TensorFlow keeps them
-//   a loop                         one that counts its iterations: TensorFlow's gradient of While reads a counter and
-//                                  a limit from the first two of the loop's values
+//   a loop                         one that counts its iterations: TensorFlow's gradient of While reads a
+//                                  counter and a limit from the first two of the loop's values
 //   an op of the user's own        its decomposition (decomposition.h)
 // What has no such form is collected and named by check().
 #pragma once
@@ -23,7 +23,8 @@ using GraphPtr = std::shared_ptr<const Graph>;
 struct ExportedGradient {
   std::string op_type;  // "CustomGradient-3", which is also the name of the IdentityN
   GraphPtr graph;       // where that node is
-  // Takes gradients of the node's outputs (results, then inputs) and the captures; gives those that `given` lists.
+  // Takes gradients of the node's outputs (results, then inputs) and the captures; gives those that `given`
+  // lists.
   GraphPtr function;
   size_t num_results = 0, num_inputs = 0;
   std::vector<int64_t> given;

@@ -18,8 +18,8 @@ AttrValue attr_list(format::ListValue list) {
 // As nodes are named: letters, digits and _ . - /
 std::string node_name(std::string name) {
   for (char& c : name)
-    if (!((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' || c == '-' ||
-          c == '/'))
+    if (!((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' ||
+          c == '-' || c == '/'))
       c = '_';
   const bool starts_well = !name.empty() && name[0] != '_' && name[0] != '-' && name[0] != '/';
   return starts_well ? name : "n" + name;
@@ -114,8 +114,9 @@ std::string MainGraph::placeholder(const std::string& wanted, const GraphPort& p
   return nodes_.emplace_back(std::move(def)).name;
 }
 
-std::string MainGraph::call(const std::string& function, bool stateful, const std::vector<std::string>& inputs,
-                            const std::vector<GraphPort>& in, const std::vector<GraphPort>& out) {
+std::string MainGraph::call(const std::string& function, bool stateful,
+                            const std::vector<std::string>& inputs, const std::vector<GraphPort>& in,
+                            const std::vector<GraphPort>& out) {
   const char* op = stateful ? "StatefulPartitionedCall" : "PartitionedCall";
   NodeDef def = node_def(unique(op), op, inputs);
   std::vector<DType> in_types, out_types;
@@ -128,7 +129,8 @@ std::string MainGraph::call(const std::string& function, bool stateful, const st
   def.attr["Tin"] = attr_of(in_types);
   def.attr["Tout"] = attr_of(out_types);
   def.attr["f"].value = format::Box<format::NameAttrList>(format::NameAttrList{.name = function});
-  for (const char* empty : {"config", "config_proto", "executor_type"}) def.attr[empty] = attr_of(std::string());
+  for (const char* empty : {"config", "config_proto", "executor_type"})
+    def.attr[empty] = attr_of(std::string());
   def.attr["_output_shapes"] = attr_of_shapes(shapes);
   return nodes_.emplace_back(std::move(def)).name;
 }

@@ -1,5 +1,5 @@
-// The graph around the functions of a SavedModel: variables and constants that functions capture, and the calls that
-// a session feeds and fetches: signatures, saving and restoring.
+// The graph around the functions of a SavedModel: variables and constants that functions capture, and the
+// calls that a session feeds and fetches: signatures, saving and restoring.
 #pragma once
 
 #include <set>
@@ -53,7 +53,7 @@ struct SavedValue {
 };
 
 // Adds the functions and calls by which a session restores the variables, and saves them again.
-format::SaverDef add_saver(const std::vector<SavedValue>& values, const std::string& object_graph, MainGraph* graph,
-                           format::FunctionDefLibrary* library);
+format::SaverDef add_saver(const std::vector<SavedValue>& values, const std::string& object_graph,
+                           MainGraph* graph, format::FunctionDefLibrary* library);
 
 }  // namespace rw::saved

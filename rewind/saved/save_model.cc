@@ -64,10 +64,10 @@ void save(const TrackablePtr& root, const std::string& directory, const SaveOpti
   snapshot.values.back().value = constant(format::encode(writer.checkpoint_graph()));
   const std::string bytes = format::encode(writer.model());
 
-  saved::AtomicFolder folder(directory,
-                             {"saved_model.pb", "saved_model.pbtxt", "fingerprint.pb", "variables", "assets",
-                              "keras_metadata.pb"},
-                             saved::kSaveModel);
+  saved::AtomicFolder folder(
+      directory,
+      {"saved_model.pb", "saved_model.pbtxt", "fingerprint.pb", "variables", "assets", "keras_metadata.pb"},
+      saved::kSaveModel);
   folder.make_folder("variables");
   folder.make_folder("assets");
   saved::write_snapshot(folder.path() + "/variables/variables", snapshot, saved::kSaveModel, {});

@@ -4,13 +4,13 @@
 //   rw::saved_model::save(module, "dir",
 //                         {.signatures = {{"serving_default", f.get_concrete_function(spec)}}});
 //
-// Functions that RW_TRACK lists are saved with the traces that they have; those with an input_signature are traced
-// for it. One named `call` becomes `__call__`. Without signatures one is made of the root's only function if that
-// has one trace, as TensorFlow does. Inputs of a signature are named by TensorSpec::name, else args_0, ...; results
-// by the map's keys, else output_0, ...
+// Functions that RW_TRACK lists are saved with the traces that they have; those with an input_signature are
+// traced for it. One named `call` becomes `__call__`. Without signatures one is made of the root's only
+// function if that has one trace, as TensorFlow does. Inputs of a signature are named by TensorSpec::name,
+// else args_0, ...; results by the map's keys, else output_0, ...
 //
-// The folder appears whole or not at all. What cannot be saved (a host function, an op of the program's own without
-// a decomposition: decomposition.h) is named in an UnimplementedError, and nothing is written.
+// The folder appears whole or not at all. What cannot be saved (a host function, an op of the program's own
+// without a decomposition: decomposition.h) is named in an UnimplementedError, and nothing is written.
 #pragma once
 
 #include <map>
@@ -24,8 +24,8 @@ namespace rw::saved_model {
 // A function that is served by name.
 class Signature {
  public:
-  Signature(ConcreteFunction f) : function_(std::move(f)) {}                                // NOLINT
-  Signature(const std::shared_ptr<const ConcreteFunction>& f) : function_(*f) {}          // NOLINT
+  Signature(ConcreteFunction f) : function_(std::move(f)) {}                      // NOLINT
+  Signature(const std::shared_ptr<const ConcreteFunction>& f) : function_(*f) {}  // NOLINT
   // Of a file, by name.
   template <class F>
     requires requires(const F& f) { f.concrete_function(); }

@@ -31,7 +31,8 @@ void name_arguments(const GraphPtr& graph, const std::vector<FlatTensor>& argume
 }
 
 // Calls say the shapes of their results, which TensorFlow does not look up in the function.
-void write_shapes_of_calls(const std::map<std::string, GraphPtr>& graphs, format::FunctionDefLibrary* library) {
+void write_shapes_of_calls(const std::map<std::string, GraphPtr>& graphs,
+                           format::FunctionDefLibrary* library) {
   for (format::FunctionDef& function : library->function)
     for (format::NodeDef& node : function.node_def) {
       if (node.op != "PartitionedCall" && node.op != "StatefulPartitionedCall") continue;
@@ -80,8 +81,8 @@ SavedModelWriter::Saved* SavedModelWriter::add_function(const ConcreteFunction& 
     saved->graph = saved->body;
     name_arguments(saved->graph, saved->call.arguments);
   } else {
-    saved->graph =
-        reordered(saved->body, arguments, saved->call.arguments, saved->call.results, saved->body->name + "_call");
+    saved->graph = reordered(saved->body, arguments, saved->call.arguments, saved->call.results,
+                             saved->body->name + "_call");
   }
   by_graph_[trace.get()] = saved.get();
   return functions_.emplace_back(std::move(saved)).get();
@@ -116,12 +117,13 @@ std::optional<ConcreteFunction> SavedModelWriter::deduced_signature(const Object
 // Inputs and outputs are sorted by name, as TensorFlow calls them.
 void SavedModelWriter::add_signature(const std::string& key, const ConcreteFunction& f) {
   if (captures_symbols(f))
-    fail_invalid(kSaveModel, "signature " + key + ": the function was traced inside another one, whose tensors it uses");
+    fail_invalid(kSaveModel,
+                 "signature " + key + ": the function was traced inside another one, whose tensors it uses");
   Saved* const saved = add_function(f, "function");
   CallSignature& call = saved->call;
   if (!call.no_signature_because.empty())
-    fail_invalid(kSaveModel, "signature " + key + ": function " + f.name() + " cannot be served: " +
-                                 call.no_signature_because);
+    fail_invalid(kSaveModel, "signature " + key + ": function " + f.name() +
+                                 " cannot be served: " + call.no_signature_because);
   std::vector<FlatTensor> arguments = sorted(call.arguments), results = sorted(call.results);
   signatures_[key] = {saved, reordered(saved->body, f.inputs().size(), arguments, results,
                                        "__inference_signature_wrapper_" + identifier(key))};
@@ -222,16 +224,18 @@ int SavedModelWriter::write_bare(const std::string& function, const std::vector<
 }
 
 void SavedModelWriter::write_function(const Traced& traced, int node) {
-  const auto parameters = [&](const Saved& f) -> const std::vector<std::string>& { return f.call.parameters; };
+  const auto parameters = [&](const Saved& f) -> const std::vector<std::string>& {
+    return f.call.parameters;
+  };
   const auto& traces = traced.traces;
   const bool differ = std::any_of(traces.begin(), traces.end(), [&](const Saved* f) {
     return parameters(*f).size() != parameters(*traces[0]).size();
   });
   const format::FunctionSpec spec =
-      traced.object->spec ? *traced.object->spec
-                          : function_spec(traces.empty() ? traced.object->options().argument_names
-                                                         : parameters(*traces[0]),
-                                          differ);
+      traced.object->spec
+          ? *traced.object->spec
+          : function_spec(traces.empty() ? traced.object->options().argument_names : parameters(*traces[0]),
+                          differ);
   format::SavedFunction function;
   function.function_spec = spec;
   for (size_t i = 0; i < traces.size(); ++i) {

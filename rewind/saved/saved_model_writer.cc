@@ -157,7 +157,8 @@ void SavedModelWriter::write_meta() {
     const ObjectNode& node = objects_->nodes()[i];
     if (node.object->kind() != Trackable::Kind::kVariable) continue;
     const Variable v = node.object->variable();
-    values.push_back({main_names_[i], value_key(node.path, node.object->values().at(0).name), {v.dtype(), v.shape()}});
+    values.push_back(
+        {main_names_[i], value_key(node.path, node.object->values().at(0).name), {v.dtype(), v.shape()}});
   }
   const std::string init = main_.no_op("NoOp");
   meta_.saver_def = add_saver(values, format::encode(checkpoint_graph_), &main_, &*graph_def_.library);

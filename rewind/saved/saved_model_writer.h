@@ -49,8 +49,9 @@ class SavedModelWriter {
   void find_functions(const ObjectGraph& objects);
   Saved* add_function(const ConcreteFunction& f, const std::string& name);
   // A graph that calls the body with arguments and results in another order.
-  static GraphPtr reordered(const GraphPtr& body, size_t num_arguments, const std::vector<FlatTensor>& arguments,
-                            const std::vector<FlatTensor>& results, const std::string& name);
+  static GraphPtr reordered(const GraphPtr& body, size_t num_arguments,
+                            const std::vector<FlatTensor>& arguments, const std::vector<FlatTensor>& results,
+                            const std::string& name);
   std::optional<ConcreteFunction> deduced_signature(const ObjectGraph& objects) const;
   void write_library();
   void add_signature(const std::string& key, const ConcreteFunction& f);
@@ -84,9 +85,9 @@ class SavedModelWriter {
   std::map<const Graph*, Saved*> by_graph_;  // by the trace's own
   std::map<ObjectId, Traced> traced_;
   std::map<std::string, std::pair<Saved*, GraphPtr>> signatures_;  // with the graph that is served
-  std::map<const void*, int> variable_nodes_;  // objects by what is behind their handles
-  std::map<const void*, int> constant_nodes_;  // of captured tensors
-  std::vector<std::string> main_names_;        // in the main graph, by object node
+  std::map<const void*, int> variable_nodes_;                      // objects by what is behind their handles
+  std::map<const void*, int> constant_nodes_;                      // of captured tensors
+  std::vector<std::string> main_names_;                            // in the main graph, by object node
   std::vector<GraphPort> main_ports_;
 };
 

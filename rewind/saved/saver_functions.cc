@@ -1,5 +1,5 @@
-// How sessions (TensorFlow 1's loader, TensorFlow's C++ loader and its server) restore and save a model's variables:
-// two functions around RestoreV2 and SaveV2.
+// How sessions (TensorFlow 1's loader, TensorFlow's C++ loader and its server) restore and save a model's
+// variables: two functions around RestoreV2 and SaveV2.
 #include "rewind/graph/tensor_proto.h"
 #include "rewind/saved/main_graph.h"
 
@@ -97,8 +97,9 @@ FunctionDef save_function(const std::string& name, const std::vector<SavedValue>
                             {"StringJoin:output:0", "shard:output:0", "num_shards:output:0"}));
   add_on_cpu(&def, constant_node("tensor_names", strings_proto(names.keys, false)));
   add_on_cpu(&def, constant_node("shape_and_slices", strings_proto(names.slices, false)));
-  NodeDef save = node_def("SaveV2", "SaveV2",
-                          {"ShardedFilename:filename:0", "tensor_names:output:0", "shape_and_slices:output:0"});
+  NodeDef save =
+      node_def("SaveV2", "SaveV2",
+               {"ShardedFilename:filename:0", "tensor_names:output:0", "shape_and_slices:output:0"});
   for (size_t i = 0; i < values.size(); ++i) {
     const std::string suffix = "_" + std::to_string(i);
     NodeDef read = node_def("Read" + suffix, "ReadVariableOp", {"variable" + suffix});
@@ -129,8 +130,8 @@ FunctionDef restore_function(const std::string& name, const std::vector<SavedVal
   const Names names = names_of(values);
   add_on_cpu(&def, constant_node("tensor_names", strings_proto(names.keys, false)));
   add_on_cpu(&def, constant_node("shape_and_slices", strings_proto(names.slices, false)));
-  NodeDef restore =
-      node_def("RestoreV2", "RestoreV2", {"file_prefix", "tensor_names:output:0", "shape_and_slices:output:0"});
+  NodeDef restore = node_def("RestoreV2", "RestoreV2",
+                             {"file_prefix", "tensor_names:output:0", "shape_and_slices:output:0"});
   restore.attr["dtypes"] = attr_of(names.types);
   add_on_cpu(&def, std::move(restore));
   std::vector<std::string> assigned;
@@ -150,8 +151,8 @@ FunctionDef restore_function(const std::string& name, const std::vector<SavedVal
 
 }  // namespace
 
-format::SaverDef add_saver(const std::vector<SavedValue>& values, const std::string& object_graph, MainGraph* graph,
-                           format::FunctionDefLibrary* library) {
+format::SaverDef add_saver(const std::vector<SavedValue>& values, const std::string& object_graph,
+                           MainGraph* graph, format::FunctionDefLibrary* library) {
   constexpr const char* kSave = "__inference__traced_save_0";
   constexpr const char* kRestore = "__inference__traced_restore_0";
   library->function.push_back(save_function(kSave, values));

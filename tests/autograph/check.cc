@@ -24,14 +24,17 @@ void check(const std::function<Tensor(Tensor)>& f) {
     const Tensor x = constant(input);
     const auto [y, dy] = value_and_gradient(f, x);
     const auto [z, dz] = value_and_gradient([&](Tensor v) { return staged(v); }, x);
-    EXPECT_TRUE(bool(reduce_all(equal(y, z)))) << "at " << input << ": " << y << " eagerly, " << z << " staged";
-    EXPECT_TRUE(bool(reduce_all(equal(dy, dz)))) << "gradient at " << input << ": " << dy << " eagerly, " << dz << " staged";
+    EXPECT_TRUE(bool(reduce_all(equal(y, z))))
+        << "at " << input << ": " << y << " eagerly, " << z << " staged";
+    EXPECT_TRUE(bool(reduce_all(equal(dy, dz))))
+        << "gradient at " << input << ": " << dy << " eagerly, " << dz << " staged";
   }
   EXPECT_EQ(staged.tracing_count(), 1);
 }
 
 class Cases : public testing::TestWithParam<Case> {};
 TEST_P(Cases, EagerEqualsStaged) { check(GetParam().f); }
-INSTANTIATE_TEST_SUITE_P(All, Cases, testing::ValuesIn(cases()), [](const auto& info) { return info.param.name; });
+INSTANTIATE_TEST_SUITE_P(All, Cases, testing::ValuesIn(cases()),
+                         [](const auto& info) { return info.param.name; });
 
 }  // namespace rw::autograph_test

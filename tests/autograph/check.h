@@ -18,7 +18,9 @@ struct Case {
 // Filled before main.
 std::vector<Case>& cases();
 struct Add {
-  Add(std::string name, std::function<Tensor(Tensor)> f) { cases().push_back({std::move(name), std::move(f)}); }
+  Add(std::string name, std::function<Tensor(Tensor)> f) {
+    cases().push_back({std::move(name), std::move(f)});
+  }
 };
 
 void check(const std::function<Tensor(Tensor)>& f);

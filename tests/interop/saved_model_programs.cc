@@ -1,5 +1,5 @@
-// Writes SavedModels for check_saved_model_writing.py: one folder per model below the given one, and beside each a
-// text with what its functions give here.
+// Writes SavedModels for check_saved_model_writing.py: one folder per model below the given one, and beside
+// each a text with what its functions give here.
 //
 //   saved_model_programs FOLDER
 #include <rewind/keras/keras.h>
@@ -93,9 +93,7 @@ struct Tree : rw::Module {
   std::vector<std::shared_ptr<Block>> blocks{std::make_shared<Block>(0.1f), std::make_shared<Block>(0.2f)};
   std::map<std::string, Block> named{{"a/b", Block(0.3f)}};
   Block* again = blocks[0].get();
-  Tensor forward(const Tensor& x) {
-    return (*again)(named.at("a/b")((*blocks[1])((*blocks[0])(x))));
-  }
+  Tensor forward(const Tensor& x) { return (*again)(named.at("a/b")((*blocks[1])((*blocks[0])(x)))); }
   rw::Function<Tensor(const Tensor&)> call{
       this, &Tree::forward, {.input_signature = {{{{-1, 2}, rw::float32, "inputs"}}}}};
   RW_TRACK(blocks, named, again, call)
@@ -119,11 +117,10 @@ struct Flow : rw::Module {
   Tensor squared(const Tensor& x) { return x * x * w; }
   Tensor flowing(const Tensor& x, const Tensor& n) {
     const Tensor y = rw::cond(rw::reduce_sum(x) > 1.0f, [&] { return square(x); }, [&] { return x - w; });
-    return std::get<1>(rw::while_loop([&](const Tensor& i, const Tensor&) { return i < n; },
-                                      [&](const Tensor& i, const Tensor& v) {
-                                        return std::tuple(i + 1, v * w + rw::sin(v));
-                                      },
-                                      std::tuple(rw::constant(0), y)));
+    return std::get<1>(rw::while_loop(
+        [&](const Tensor& i, const Tensor&) { return i < n; },
+        [&](const Tensor& i, const Tensor& v) { return std::tuple(i + 1, v * w + rw::sin(v)); },
+        std::tuple(rw::constant(0), y)));
   }
   rw::Function<Tensor(const Tensor&)> square{this, &Flow::squared};
   rw::Function<Tensor(const Tensor&, const Tensor&)> call{this, &Flow::flowing};
@@ -156,17 +153,18 @@ struct Own : rw::Module {
   Tensor clipped(const Tensor& x) {
     const auto f = rw::custom_gradient([this](const Tensor& v) {
       const Tensor e = rw::exp(v);
-      return rw::with_gradients(
-          {rw::math::log(1.0f + e) * w},
-          [=](const std::vector<Tensor>& dy) {
-            return std::vector<rw::Gradient>{dy[0] * 10.0f * e, rw::reduce_sum(dy[0]) * 100.0f};
-          },
-          {w});
+      return rw::with_gradients({rw::math::log(1.0f + e) * w},
+                                [=](const std::vector<Tensor>& dy) {
+                                  return std::vector<rw::Gradient>{dy[0] * 10.0f * e,
+                                                                   rw::reduce_sum(dy[0]) * 100.0f};
+                                },
+                                {w});
     });
     const auto scaled = rw::custom_gradient([](const Tensor& v) {
       return rw::with_gradient(v * 2.0f, [](const Tensor& dy) { return dy * 7.0f; });
     });
-    const Tensor inside = rw::cond(rw::reduce_sum(x) > 0.0f, [&] { return Tensor(scaled(x)); }, [&] { return x; });
+    const Tensor inside =
+        rw::cond(rw::reduce_sum(x) > 0.0f, [&] { return Tensor(scaled(x)); }, [&] { return x; });
     return Tensor(f(inside * 0.5f));
   }
   rw::Function<Tensor(const Tensor&)> call{this, &Own::clipped};
@@ -267,9 +265,11 @@ struct Decomposed : rw::Module {
 
 void decomposed(const std::string& folder, Expected& expected) {
   rw::op_table().add("InteropTriple(x: T) -> (y: T); T: {float}").shape(rw::same_shape_as_input);
-  rw::register_gradient("InteropTriple", rw::kNeedsNothing, [](rw::GradContext& g) { g.set(0, g.grad() * 3.0f); });
+  rw::register_gradient("InteropTriple", rw::kNeedsNothing,
+                        [](rw::GradContext& g) { g.set(0, g.grad() * 3.0f); });
   rw::saved_model::register_decomposition(
-      "InteropTriple", [](const std::vector<Tensor>& in, const rw::Attrs&) { return std::vector{in[0] * 3.0f}; });
+      "InteropTriple",
+      [](const std::vector<Tensor>& in, const rw::Attrs&) { return std::vector{in[0] * 3.0f}; });
   Decomposed m;
   (void)m.call.get_concrete_function(TensorSpec{{-1}, rw::float32, "x"});
   rw::saved_model::save(m, folder);

@@ -60,7 +60,8 @@ TEST(SaveModel, WhatItWritesLoads) {
   GradientTape tape;
   const Tensor y = loaded.function("__call__").call({x}, {{"twice", true}})[1];
   EXPECT_EQ(y.to_vector<float>(), (std::vector<float>{260, 266}));
-  EXPECT_EQ(Tensor(tape.gradient(y, loaded.variable("w"))).to_vector<float>(), (std::vector<float>{2, 2, 2, 2}));
+  EXPECT_EQ(Tensor(tape.gradient(y, loaded.variable("w"))).to_vector<float>(),
+            (std::vector<float>{2, 2, 2, 2}));
   EXPECT_EQ(loaded.variable("count").item<int32_t>(), 2);
   EXPECT_FALSE(loaded.variable("count").trainable());
 }
@@ -72,12 +73,14 @@ TEST(SaveModel, SignaturesAreNamedAsTensorFlowNamesThem) {
         this, [](Two&, const Tensor& a, const std::vector<Tensor>& b) { return std::tuple(b[1], a + b[0]); }};
     RW_TRACK(call)
   } m;
-  const auto f = m.call.get_concrete_function(TensorSpec{}, std::vector<TensorSpec>{{{}, float32, "named"}, {}});
+  const auto f =
+      m.call.get_concrete_function(TensorSpec{}, std::vector<TensorSpec>{{{}, float32, "named"}, {}});
   saved_model::save(m, folder / "m");  // one function, one trace
   const auto loaded = saved_model::load(folder / "m");
   std::vector<std::string> inputs, outputs;
   for (const auto& [name, spec] : loaded.signatures().at("serving_default").inputs()) inputs.push_back(name);
-  for (const auto& [name, spec] : loaded.signatures().at("serving_default").outputs()) outputs.push_back(name);
+  for (const auto& [name, spec] : loaded.signatures().at("serving_default").outputs())
+    outputs.push_back(name);
   EXPECT_EQ(inputs, (std::vector<std::string>{"args_0", "args_1_1", "named"}));
   EXPECT_EQ(outputs, (std::vector<std::string>{"output_0", "output_1"}));
   const auto out = loaded.signatures().at("serving_default")(
@@ -104,9 +107,10 @@ TEST(SaveModel, GradientsLoopsAndBranchesComeBack) {
                               {w});
       });
       const Tensor y = cond(x > 0.0f, [&] { return Tensor(own(x)); }, [&] { return x; });
-      return std::get<1>(while_loop([](const Tensor& i, const Tensor&) { return i < 3; },
-                                    [&](const Tensor& i, const Tensor& v) { return std::tuple(i + 1, v * w); },
-                                    std::tuple(constant(0), y)));
+      return std::get<1>(
+          while_loop([](const Tensor& i, const Tensor&) { return i < 3; },
+                     [&](const Tensor& i, const Tensor& v) { return std::tuple(i + 1, v * w); },
+                     std::tuple(constant(0), y)));
     }
     Function<Tensor(const Tensor&)> call{this, &Flow::forward};
     RW_TRACK(w, call)
@@ -117,7 +121,8 @@ TEST(SaveModel, GradientsLoopsAndBranchesComeBack) {
     tape.watch(x);
     const Tensor y = f(x);
     const auto grads = tape.gradient(y, {x, w});
-    return std::vector<float>{y.item<float>(), grads[0].tensor().item<float>(), grads[1].tensor().item<float>()};
+    return std::vector<float>{y.item<float>(), grads[0].tensor().item<float>(),
+                              grads[1].tensor().item<float>()};
   };
   const std::vector<float> here = run(m.call, m.w);
   saved_model::save(m, folder / "m");
@@ -181,9 +186,11 @@ TEST(SaveModel, TakesThePlaceOfAModelAndLeavesOtherFiles) {
   m.w.assign(zeros({2, 2}));
   saved_model::save(m, folder / "deep/down/m/");
   EXPECT_EQ(names_in(folder / "deep/down"), std::vector<std::string>{"m"});
-  EXPECT_EQ(names_in(folder / "deep/down/m"),
-            (std::vector<std::string>{"assets", "fingerprint.pb", "notes.txt", "saved_model.pb", "variables"}));
-  EXPECT_EQ(saved_model::load(folder / "deep/down/m").variable("w").to_vector<float>(), std::vector<float>(4, 0));
+  EXPECT_EQ(
+      names_in(folder / "deep/down/m"),
+      (std::vector<std::string>{"assets", "fingerprint.pb", "notes.txt", "saved_model.pb", "variables"}));
+  EXPECT_EQ(saved_model::load(folder / "deep/down/m").variable("w").to_vector<float>(),
+            std::vector<float>(4, 0));
   std::ofstream(folder / "file") << "";
   expect_error<FailedPreconditionError>([&] { saved_model::save(m, folder / "file"); }, "is no folder");
 }

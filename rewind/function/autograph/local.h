@@ -284,3 +284,14 @@ auto operator~(const Local<T>& a) {
 }
 
 }  // namespace rw::autograph
+
+namespace rw {
+
+// A number that staged code has changed, as constant(number).
+template <class T>
+Tensor constant(const autograph::Local<T>& value, DType dtype = DType::kInvalid) {
+  return dtype == DType::kInvalid ? Tensor(value)
+                                  : autograph::detail::convert_number(value.template as<T>(), dtype);
+}
+
+}  // namespace rw

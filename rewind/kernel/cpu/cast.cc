@@ -1,5 +1,5 @@
-// Cast: the loops of isa/cast.cc; Truncate, which cuts the mantissa instead of rounding it; complex numbers by their
-// parts.
+// Cast: the loops of isa/cast.cc; Truncate, which cuts the mantissa instead of rounding it; complex numbers
+// by their parts.
 #include <bit>
 #include <cstring>
 
@@ -76,7 +76,8 @@ View parts_of(const View& complex, DType part) {
 // Every second number of `from` to every number of `to`, or the other way.
 template <class T>
 void copy_strided(const void* from, int64_t from_step, void* to, int64_t to_step, int64_t n) {
-  for (int64_t i = 0; i < n; ++i) static_cast<T*>(to)[i * to_step] = static_cast<const T*>(from)[i * from_step];
+  for (int64_t i = 0; i < n; ++i)
+    static_cast<T*>(to)[i * to_step] = static_cast<const T*>(from)[i * from_step];
 }
 void copy_strided(DType dtype, const void* from, int64_t from_step, void* to, int64_t to_step, int64_t n) {
   if (dtype == DType::kFloat32) copy_strided<float>(from, from_step, to, to_step, n);
@@ -94,7 +95,8 @@ void cast(KernelContext& ctx) {
   const View& out = ctx.out(0);
   const DType from = part_type(x.dtype), to = part_type(out.dtype);
   if (from == DType::kInvalid && to == DType::kInvalid) return cast_real(ctx, x, out);
-  if (from != DType::kInvalid && to != DType::kInvalid) return cast_real(ctx, parts_of(x, from), parts_of(out, to));
+  if (from != DType::kInvalid && to != DType::kInvalid)
+    return cast_real(ctx, parts_of(x, from), parts_of(out, to));
   View real = from != DType::kInvalid ? x : out;
   real.dtype = from != DType::kInvalid ? from : to;
   real.data = real_scratch(ctx, real.dtype, real.size);
