@@ -162,7 +162,8 @@ void Promotion::follow(const Expr* e, bool of_variable, bool& more, std::set<Ref
         return refuse_use(e, p, "is cast to a type that holds no tensor", tensor, refusals);
       if (p->getBeginLoc().isMacroID() && !source_.range(p).valid()) return;  // assert's
       casts_.insert(cast);
-      return;
+      of_variable = false;  // what the cast makes has its own type
+      node = p;
     } else if (isa<clang::ArraySubscriptExpr>(p)) {
       return refuse_use(e, p, "is the index of an array of the host's", "index a tensor: rw::gather(t, i)",
                         refusals);

@@ -1,7 +1,9 @@
 // Fashion-MNIST by a network of 784-100-100-10, the way Keras users would write it: fit with its progress
 // bar, inside a budget of memory, then the test accuracy and the curves.
 //   mnist [epochs] [seed]   trains with fit
-//   mnist in_graph [seed]   the whole loop over the data is one compiled function, with a line every 10 steps
+//   mnist in_graph [seed]   the whole loop over the data is one compiled function, with a line every 10
+//   steps:
+//                           a plain for and a plain if, as rewind-autograph allows
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -55,23 +57,19 @@ int in_graph(const rw::data::ImageClasses& data) {
     compute_accuracy(y, logits);
     return loss;
   };
+  const auto batches = rw::data::Dataset::from_tensor_slices(std::tuple(data.train_images, data.train_labels))
+                           .repeat()
+                           .shuffle(50000)
+                           .batch(100)
+                           .take(1000);
   auto train = rw::function([&] {
-    const auto batches =
-        rw::data::Dataset::from_tensor_slices(std::tuple(data.train_images, data.train_labels))
-            .repeat()
-            .shuffle(50000)
-            .batch(100)
-            .take(1000);
-    return rw::for_each(batches, std::tuple(rw::constant(0), rw::constant(0.0)),
-                        [&](const Tensor& before, const Tensor&, const Tensor& x, const Tensor& y) {
-                          const Tensor step = before + 1;
-                          const Tensor loss = train_one_step(x, y);
-                          const auto report = [&] {
-                            rw::print("Step", step, ": loss", loss, "; accuracy", compute_accuracy.result());
-                          };
-                          rw::cond(step % 10 == 0, report, [] {});
-                          return std::tuple(step, loss);
-                        });
+    Tensor step = 0, loss = 0.0;
+    for (auto [x, y] : batches) {
+      step += 1;
+      loss = train_one_step(x, y);
+      if (step % 10 == 0) rw::print("Step", step, ": loss", loss, "; accuracy", compute_accuracy.result());
+    }
+    return std::tuple(step, loss);
   });
   const auto [step, loss] = train();
   const Tensor hits = rw::argmax(model(data.test_images), 1) == rw::cast(data.test_labels, rw::int64);
