@@ -1,5 +1,6 @@
 // Kernels of the creation ops.
 #include <algorithm>
+#include <complex>
 #include <cstring>
 
 #include "rewind/base/dispatch.h"
@@ -12,6 +13,14 @@ namespace {
 constexpr DTypeSet kAll = kRealTypes | set_of(DType::kBool, DType::kString);
 constexpr int64_t kGrain = 65536;
 
+// dispatch(), and over complex numbers.
+template <DTypeSet kSet, class F>
+bool dispatch_with_complex(DType dtype, F&& f) {
+  if (dtype == DType::kComplex64) return f.template operator()<std::complex<float>>(), true;
+  if (dtype == DType::kComplex128) return f.template operator()<std::complex<double>>(), true;
+  return dispatch<kSet>(dtype, f);
+}
+
 template <class T>
 void fill_with(T* out, int64_t n, const T& value) {
   parallel_for(n, kGrain, [&](int64_t begin, int64_t end) { std::fill(out + begin, out + end, value); });
@@ -19,25 +28,25 @@ void fill_with(T* out, int64_t n, const T& value) {
 
 void fill(KernelContext& ctx) {
   const View& out = ctx.out(0);
-  const bool ok =
-      dispatch<kAll>(out.dtype, [&]<class T>() { fill_with(out.as<T>(), out.size, *ctx.in(1).as<T>()); });
+  const bool ok = dispatch_with_complex<kAll>(
+      out.dtype, [&]<class T>() { fill_with(out.as<T>(), out.size, *ctx.in(1).as<T>()); });
   if (!ok) ctx.fail_dtype(out.dtype);
 }
 
 template <int kValue>
 void constant_like(KernelContext& ctx) {
   const View& out = ctx.out(0);
-  const bool ok = dispatch < kRealTypes |
-                  set_of(DType::kBool) > (out.dtype, [&]<class T>() {
-                    fill_with(out.as<T>(), out.size, static_cast<T>(static_cast<Compute<T>>(kValue)));
-                  });
+  constexpr DTypeSet kNumbers = kRealTypes | set_of(DType::kBool);
+  const bool ok = dispatch_with_complex<kNumbers>(out.dtype, [&]<class T>() {
+    fill_with(out.as<T>(), out.size, static_cast<T>(static_cast<Compute<T>>(kValue)));
+  });
   if (!ok && !(kValue == 0 && out.dtype == DType::kString)) ctx.fail_dtype(out.dtype);
 }
 
 void constant(KernelContext& ctx) {
   const View& out = ctx.out(0);
   const auto value = ctx.attr<HostTensor>("value");
-  const bool ok = dispatch<kAll>(out.dtype, [&]<class T>() {
+  const bool ok = dispatch_with_complex<kAll>(out.dtype, [&]<class T>() {
     std::copy_n(static_cast<const T*>(value.data.get()), out.size, out.as<T>());
   });
   if (!ok) ctx.fail_dtype(out.dtype);
