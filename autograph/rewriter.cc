@@ -79,7 +79,7 @@ bool Rewriter::run() {
   promotion_.write(edits_);
   // Operators begin and end where statements and declarations do, inside of them.
   for (const Function& f : functions_)
-    write_expressions(source_, conditions_, promotion_, f, edits_[f.range.file], refusals_);
+    write_expressions(source_, facts_, conditions_, promotion_, f, edits_[f.range.file], refusals_);
   write_code_texts(source_, functions_, edits_);
   std::erase_if(edits_, [](const auto& e) { return e.second.empty(); });
   tag_functions(source_, functions_, converted_, edits_);

@@ -22,14 +22,19 @@ PER_FILE = 40
 def parse_arguments():
     parser = argparse.ArgumentParser()
     parser.add_argument("--build", required=True, type=pathlib.Path)
-    parser.add_argument("--tool", required=True)
-    parser.add_argument("--link", required=True, nargs="+")
+    parser.add_argument("--tool", required=True, type=pathlib.Path)
+    parser.add_argument("--link", required=True, nargs="+", type=pathlib.Path)
     parser.add_argument("--programs", type=int, default=100)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--first", type=int, default=0)
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--keep", type=pathlib.Path)
-    return parser.parse_args()
+    arguments = parser.parse_args()
+    arguments.tool = str(arguments.tool.absolute())
+    arguments.link = [str(library.absolute()) for library in arguments.link]
+    if arguments.keep:
+        arguments.keep = arguments.keep.absolute()
+    return arguments
 
 
 def compiler_command(build):
