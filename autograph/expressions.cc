@@ -3,6 +3,8 @@
 #include <clang/AST/RecursiveASTVisitor.h>
 #include <clang/Lex/Lexer.h>
 
+#include <algorithm>
+
 #include "types.h"
 
 namespace rw::autograph_tool {
@@ -13,9 +15,14 @@ using llvm::dyn_cast;
 
 class ExpressionWriter : public clang::RecursiveASTVisitor<ExpressionWriter> {
  public:
-  ExpressionWriter(const Source& source, const Conditions& conditions, const Promotion* promotion,
-                   Edits* edits, std::set<Refusal>& refusals)
-      : source_(source), conditions_(conditions), promotion_(promotion), edits_(edits), refusals_(refusals) {}
+  ExpressionWriter(const Source& source, const Facts* facts, const Conditions& conditions,
+                   const Promotion* promotion, Edits* edits, std::set<Refusal>& refusals)
+      : source_(source),
+        facts_(facts),
+        conditions_(conditions),
+        promotion_(promotion),
+        edits_(edits),
+        refusals_(refusals) {}
 
   bool found() const { return found_; }
 
@@ -40,7 +47,7 @@ class ExpressionWriter : public clang::RecursiveASTVisitor<ExpressionWriter> {
     edits_->open(left.begin,
                  e->getOpcode() == clang::BO_LAnd ? "rw::autograph::and_(" : "rw::autograph::or_(");
     edits_->replace(left.end, right.begin, ", [&] { return ");
-    edits_->close(right.end, "; })");
+    edits_->close(right.end, "; }" + changed_in({right}) + ")");
     return true;
   }
   bool VisitUnaryOperator(clang::UnaryOperator* e) {
@@ -82,11 +89,21 @@ class ExpressionWriter : public clang::RecursiveASTVisitor<ExpressionWriter> {
     edits_->open(c.begin, "rw::autograph::select(");
     edits_->replace(c.end, a.begin, ", [&] { return ");
     edits_->replace(a.end, b.begin, "; }, [&] { return ");
-    edits_->close(b.end, "; })");
+    edits_->close(b.end, "; }" + changed_in({a, b}) + ")");
     return true;
   }
 
  private:
+  // `, "x, y", x, y` of what operands change.
+  std::string changed_in(std::initializer_list<Range> operands) const {
+    std::vector<std::string> names;
+    for (const Range& r : operands)
+      for (const std::string& n : facts_->names_changed_in(r))
+        if (std::find(names.begin(), names.end(), n) == names.end()) names.push_back(n);
+    std::string list;
+    for (const std::string& n : names) list += (list.empty() ? "" : ", ") + n;
+    return list.empty() ? list : ", \"" + list + "\", " + list;
+  }
   bool first(const Range& r) { return done_.insert(r).second; }
   bool refuse(const Expr* e, const std::string& what) {
     refusals_.insert(
@@ -116,6 +133,7 @@ class ExpressionWriter : public clang::RecursiveASTVisitor<ExpressionWriter> {
   }
 
   const Source& source_;
+  const Facts* facts_;
   const Conditions& conditions_;
   const Promotion* promotion_;
   Edits* edits_;
@@ -124,17 +142,50 @@ class ExpressionWriter : public clang::RecursiveASTVisitor<ExpressionWriter> {
   bool found_ = false;
 };
 
+class OperandFinder : public clang::RecursiveASTVisitor<OperandFinder> {
+ public:
+  OperandFinder(const Source& source, const Conditions& conditions, std::vector<Range>& found)
+      : source_(source), conditions_(conditions), found_(found) {}
+
+  bool TraverseLambdaExpr(clang::LambdaExpr*) { return true; }
+  bool TraverseTypeLoc(clang::TypeLoc) { return true; }
+  bool TraverseCXXRecordDecl(clang::CXXRecordDecl*) { return true; }
+  bool VisitBinaryOperator(clang::BinaryOperator* e) {
+    if (e->isLogicalOp() && conditions_.staged(e->getLHS())) found_.push_back(source_.range(e->getRHS()));
+    return true;
+  }
+  bool VisitConditionalOperator(clang::ConditionalOperator* e) {
+    if (!conditions_.staged(e->getCond())) return true;
+    for (const Expr* arm : {e->getTrueExpr(), e->getFalseExpr()}) found_.push_back(source_.range(arm));
+    return true;
+  }
+
+ private:
+  const Source& source_;
+  const Conditions& conditions_;
+  std::vector<Range>& found_;
+};
+
 }  // namespace
 
-void write_expressions(const Source& source, const Conditions& conditions, const Promotion& promotion,
-                       const Function& function, Edits& edits, std::set<Refusal>& refusals) {
-  ExpressionWriter writer(source, conditions, &promotion, &edits, refusals);
+std::vector<Range> staged_operands(const Source& source, const Conditions& conditions,
+                                   const Function& function) {
+  std::vector<Range> found;
+  OperandFinder finder(source, conditions, found);
+  finder.TraverseStmt(const_cast<clang::CompoundStmt*>(function.body));
+  return found;
+}
+
+void write_expressions(const Source& source, const Facts& facts, const Conditions& conditions,
+                       const Promotion& promotion, const Function& function, Edits& edits,
+                       std::set<Refusal>& refusals) {
+  ExpressionWriter writer(source, &facts, conditions, &promotion, &edits, refusals);
   writer.TraverseStmt(const_cast<clang::CompoundStmt*>(function.body));
 }
 
 bool has_staged_expressions(const Source& source, const Conditions& conditions, const Function& function) {
   std::set<Refusal> none;
-  ExpressionWriter writer(source, conditions, nullptr, nullptr, none);
+  ExpressionWriter writer(source, nullptr, conditions, nullptr, nullptr, none);
   writer.TraverseStmt(const_cast<clang::CompoundStmt*>(function.body));
   return writer.found() || !none.empty();
 }

@@ -53,4 +53,17 @@ std::vector<const Change*> Facts::changed_in(const Range& region) const {
   return found;
 }
 
+std::vector<std::string> Facts::names_changed_in(const Range& region) const {
+  std::vector<std::string> names;
+  for (const Change* c : changed_in(region))
+    if (std::find(names.begin(), names.end(), c->place.text) == names.end()) names.push_back(c->place.text);
+  // A whole variable stands for its members.
+  std::erase_if(names, [&](const std::string& n) {
+    return std::any_of(names.begin(), names.end(), [&](const std::string& o) {
+      return n.size() > o.size() && n.starts_with(o) && n[o.size()] == '.';
+    });
+  });
+  return names;
+}
+
 }  // namespace rw::autograph_tool

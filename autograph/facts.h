@@ -49,6 +49,8 @@ struct Facts {
 
   // What the code in a region may change of what is declared outside of it, in order of declaration.
   std::vector<const Change*> changed_in(const Range& region) const;
+  // What a state lists of them, each once.
+  std::vector<std::string> names_changed_in(const Range& region) const;
 
  private:
   void collect(const Range& region, std::set<Range>& visited, std::vector<const Change*>& found) const;

@@ -1,5 +1,6 @@
 #include "plan.h"
 
+#include "expressions.h"
 #include "types.h"
 
 namespace rw::autograph_tool {
@@ -51,6 +52,7 @@ void Plan::make() {
     const std::vector<const Stmt*> all = statements_of(function_.body);
     return_slot_ = list(all, {}).returns;
   } while (flagged_.size() != before);
+  for (const Range& operand : staged_operands(source_, conditions_, function_)) regions_.push_back(operand);
 }
 
 const Stmt* Plan::target(const Stmt* jump) const {
@@ -86,6 +88,9 @@ Range Plan::region(const Stmt* s, Statements rest) const {
     const Stmt* first = f->getCond() ? f->getCond() : f->getInc() ? f->getInc() : f->getBody();
     return from_to(first->getSourceRange(), f->getBody());
   }
+  // Behind the `for`, so that the loop itself is not a part of it, and its flags are from outside.
+  if (const auto* r = dyn_cast<clang::CXXForRangeStmt>(s))
+    return from_to(r->getLoopVariable()->getSourceRange(), r->getBody());
   return from_to(s->getSourceRange(), s);
 }
 

@@ -39,7 +39,8 @@ std::string without_indentation(const std::string& text) {
   for (size_t i = 0; i < text.size(); ++i) {
     result += text[i];
     if (text[i] != '\n') continue;
-    for (size_t n = 0; n < common && i + 1 < text.size() && (text[i + 1] == ' ' || text[i + 1] == '\t'); ++n) ++i;
+    for (size_t n = 0; n < common && i + 1 < text.size() && (text[i + 1] == ' ' || text[i + 1] == '\t'); ++n)
+      ++i;
   }
   return result;
 }
@@ -64,13 +65,15 @@ class CallFinder : public clang::RecursiveASTVisitor<CallFinder> {
   std::vector<const clang::CallExpr*> found;
   bool VisitCallExpr(clang::CallExpr* call) {
     const clang::FunctionDecl* callee = call->getDirectCallee();
-    if (callee && callee->getIdentifier() && callee->getName() == "to_code" && call->getNumArgs() == 1 && in_namespace(callee, "rw"))
+    if (callee && callee->getIdentifier() && callee->getName() == "to_code" && call->getNumArgs() == 1 &&
+        in_namespace(callee, "rw"))
       found.push_back(call);
     return true;
   }
 };
 
-// The function of the user's that an expression mentions first: sum_even, &Net::call, what a variable was made of.
+// The function of the user's that an expression mentions first: sum_even, &Net::call, what a variable was
+// made of.
 class TargetFinder : public clang::RecursiveASTVisitor<TargetFinder> {
  public:
   explicit TargetFinder(const std::vector<Function>& functions) : functions_(functions) {}
@@ -78,7 +81,8 @@ class TargetFinder : public clang::RecursiveASTVisitor<TargetFinder> {
 
   bool VisitDeclRefExpr(clang::DeclRefExpr* e) {
     if (const auto* f = dyn_cast<clang::FunctionDecl>(e->getDecl())) return take(f);
-    if (auto* v = dyn_cast<clang::VarDecl>(e->getDecl()); v && v->getAnyInitializer() && seen_.insert(v).second)
+    if (auto* v = dyn_cast<clang::VarDecl>(e->getDecl());
+        v && v->getAnyInitializer() && seen_.insert(v).second)
       return TraverseStmt(const_cast<clang::Expr*>(v->getAnyInitializer()));
     return true;
   }
@@ -130,12 +134,16 @@ Range Printer::whole(const Function& f) const {
 std::string Printer::code(const Function& f) const {
   const Range r = whole(f);
   const auto edits = edits_.find(r.file);
-  std::string text = edits != edits_.end() ? edits->second.render(source_.buffer(r.file), r.begin, r.end) : std::string(source_.text(r));
+  std::string text = edits != edits_.end() ? edits->second.render(source_.buffer(r.file), r.begin, r.end)
+                                           : std::string(source_.text(r));
   if (f.lambda && variable_of(source_, f.lambda)) text += ";";
-  return formatted(without_indentation(text), source_.manager().getFilename(source_.location(r.first())).str()) + "\n";
+  return formatted(without_indentation(text),
+                   source_.manager().getFilename(source_.location(r.first())).str()) +
+         "\n";
 }
 
-void write_code_texts(const Source& source, const std::vector<Function>& functions, std::map<clang::FileID, Edits>& edits) {
+void write_code_texts(const Source& source, const std::vector<Function>& functions,
+                      std::map<clang::FileID, Edits>& edits) {
   CallFinder calls;
   for (clang::Decl* d : users_declarations(source)) calls.TraverseDecl(d);
   const Printer printer(source, functions, edits);

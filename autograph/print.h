@@ -12,7 +12,8 @@ namespace rw::autograph_tool {
 
 class Printer {
  public:
-  Printer(const Source& source, const std::vector<Function>& functions, const std::map<clang::FileID, Edits>& edits)
+  Printer(const Source& source, const std::vector<Function>& functions,
+          const std::map<clang::FileID, Edits>& edits)
       : source_(source), functions_(functions), edits_(edits) {}
 
   // "sum_even", "Net::call"; of a lambda the variable that it is assigned to, or "".
@@ -27,8 +28,9 @@ class Printer {
   const std::map<clang::FileID, Edits>& edits_;
 };
 
-// Calls of rw::autograph::to_code become the code of their argument, a function or a lambda of the user's files, or
-// what rw::function made of one.
-void write_code_texts(const Source& source, const std::vector<Function>& functions, std::map<clang::FileID, Edits>& edits);
+// Calls of rw::autograph::to_code become the code of their argument, a function or a lambda of the user's
+// files, or what rw::function made of one.
+void write_code_texts(const Source& source, const std::vector<Function>& functions,
+                      std::map<clang::FileID, Edits>& edits);
 
 }  // namespace rw::autograph_tool

@@ -7,6 +7,7 @@
 #include "print.h"
 #include "promotion.h"
 #include "refusals.h"
+#include "tags.h"
 #include "writer.h"
 
 namespace rw::autograph_tool {
@@ -78,10 +79,18 @@ bool Rewriter::run() {
   promotion_.write(edits_);
   // Operators begin and end where statements and declarations do, inside of them.
   for (const Function& f : functions_)
-    write_expressions(source_, conditions_, promotion_, f, edits_[f.range.file], refusals_);
+    write_expressions(source_, facts_, conditions_, promotion_, f, edits_[f.range.file], refusals_);
   write_code_texts(source_, functions_, edits_);
   std::erase_if(edits_, [](const auto& e) { return e.second.empty(); });
+  tag_functions(source_, functions_, converted_, edits_);
   return report();
+}
+
+std::vector<HeaderCopy> Rewriter::copy_headers(const Directives& directives, const std::string& folder) {
+  std::vector<HeaderCopy> copies =
+      autograph_tool::copy_headers(source_, directives, folder, edits_, refusals_);
+  if (!report()) copies.clear();
+  return copies;
 }
 
 }  // namespace rw::autograph_tool

@@ -7,6 +7,7 @@
 #include "conditions.h"
 #include "edits.h"
 #include "functions.h"
+#include "headers.h"
 #include "plan.h"
 #include "promotion.h"
 
@@ -18,6 +19,9 @@ class Rewriter {
 
   // False, and messages of the compiler's kind, if something cannot be rewritten.
   bool run();
+  // Behind run(): copies of the headers that change.
+  std::vector<HeaderCopy> copy_headers(const Directives& directives, const std::string& folder);
+  bool ok() const { return refusals_.empty(); }
   // Files that change.
   const std::map<clang::FileID, Edits>& edits() const { return edits_; }
   const Source& source() const { return source_; }

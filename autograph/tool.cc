@@ -22,9 +22,16 @@ namespace {
 struct Outcome {
   bool parsed = false, knows_tensors = false, ok = false, changed = false;
   std::string text;
+  std::vector<HeaderCopy> headers;
   std::vector<std::string> names;  // of the functions that can be shown
   std::vector<std::string> dependencies;
 };
+
+std::string absolute(const std::string& file) {
+  llvm::SmallString<256> path(file);
+  llvm::sys::fs::make_absolute(path);
+  return std::string(path);
+}
 
 bool knows_tensors(clang::ASTContext& context) {
   auto* space = context.getTranslationUnitDecl();
@@ -37,7 +44,9 @@ bool knows_tensors(clang::ASTContext& context) {
 class Consumer : public clang::ASTConsumer {
  public:
   Consumer(const Job& job, Outcome& outcome, clang::CompilerInstance& compiler)
-      : job_(job), outcome_(outcome), compiler_(compiler) {}
+      : job_(job), outcome_(outcome), compiler_(compiler) {
+    compiler.getPreprocessor().addPPCallbacks(collect_directives(compiler.getSourceManager(), directives_));
+  }
 
   // Bodies of the system's functions and of Rewind's are nobody's here.
   bool shouldSkipFunctionBody(clang::Decl* d) override {
@@ -62,6 +71,10 @@ class Consumer : public clang::ASTConsumer {
     Rewriter rewriter(context);
     outcome_.ok = rewriter.run();
     if (job_.print) return show(rewriter);
+    if (outcome_.ok && !job_.output.empty()) {
+      outcome_.headers = rewriter.copy_headers(directives_, absolute(job_.output) + ".headers");
+      outcome_.ok = rewriter.ok();
+    }
     const auto edits = rewriter.edits().find(context.getSourceManager().getMainFileID());
     if (edits == rewriter.edits().end()) return;
     outcome_.changed = true;
@@ -92,6 +105,7 @@ class Consumer : public clang::ASTConsumer {
   const Job& job_;
   Outcome& outcome_;
   clang::CompilerInstance& compiler_;
+  Directives directives_;
   std::map<clang::FileID, bool> users_;
 };
 
@@ -116,7 +130,6 @@ std::string read(const std::string& file) {
   return text.str();
 }
 
-// Not touched if it holds the same, so that nothing is built again.
 bool write(const std::string& file, const std::string& text) {
   std::ofstream out(file, std::ios::binary | std::ios::trunc);
   out << text;
@@ -124,15 +137,6 @@ bool write(const std::string& file, const std::string& text) {
   if (out) return true;
   std::cerr << file << ": error: cannot be written\n";
   return false;
-}
-
-std::string quoted(const std::string& file) {
-  std::string result;
-  for (const char c : file) {
-    if (c == '\\' || c == '"') result += '\\';
-    result += c;
-  }
-  return result;
 }
 
 void write_depfile(const Job& job, const Outcome& outcome) {
@@ -191,10 +195,14 @@ int run_job(const Job& job) {
     return 1;
   }
   if (job.print) return print(job, outcome);
-  const std::string absolute =
+  const std::string source =
       std::string(llvm::sys::path::is_absolute(job.file) ? job.file : job.directory + "/" + job.file);
-  std::string text = outcome.changed ? outcome.text : read(absolute);
-  if (outcome.changed || job.always_line) text = "#line 1 \"" + quoted(job.file) + "\"\n" + text;
+  std::string text = outcome.changed ? outcome.text : read(source);
+  if (outcome.changed || job.always_line) text = line_directive(job.file) + text;
+  for (const HeaderCopy& h : outcome.headers) {
+    llvm::sys::fs::create_directories(llvm::sys::path::parent_path(h.output));
+    if (!write(h.output, h.text)) return 1;
+  }
   if (!job.depfile.empty()) write_depfile(job, outcome);
   if (job.output.empty()) {
     std::cout << text;

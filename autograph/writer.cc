@@ -45,19 +45,11 @@ std::string Writer::none_of(const Exits& exits) const {
   return all;
 }
 
-std::string Writer::state(const Range& region, bool with_break_of, const Stmt* switch_of) const {
-  std::vector<std::string> names;
+std::string Writer::state(const Range& region, const Stmt* switch_of) const {
+  std::vector<std::string> names = facts_.names_changed_in(region);
   const auto add = [&](const std::string& name) {
     if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
   };
-  (void)with_break_of;
-  for (const Change* c : facts_.changed_in(region)) add(c->place.text);
-  // A whole variable stands for its members.
-  std::erase_if(names, [&](const std::string& n) {
-    return std::any_of(names.begin(), names.end(), [&](const std::string& o) {
-      return n.size() > o.size() && n.starts_with(o) && n[o.size()] == '.';
-    });
-  });
   bool returns = false;
   if (switch_of && entered_flags_.count(switch_of)) add(entered_flags_.at(switch_of));
   for (const Stmt* j : plan_.flagged_jumps()) {

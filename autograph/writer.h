@@ -59,7 +59,7 @@ class Writer {
   std::string none_of(const Exits& exits) const;
   std::string condition_head(const Stmt* loop, const Exits& exits, std::string& tail) const;
   // "rw::autograph::state(x, y), \"x, y\"" of what a region changes.
-  std::string state(const Range& region, bool with_break_of = false, const Stmt* switch_of = nullptr) const;
+  std::string state(const Range& region, const Stmt* switch_of = nullptr) const;
 
   unsigned offset(clang::SourceLocation location) const { return source_.spot(location).offset; }
   Range statement_range(const Stmt* s) const { return source_.statement(s); }

@@ -1,9 +1,11 @@
-// A function of one tensor, eagerly and staged, on several inputs: equal values and gradients, one trace.
+// Programs of one tensor, in three ways: as the C++ that they are, converted and run eagerly, converted and
+// staged. Values and gradients are equal, and there is one trace.
+//
+// Sources are compiled twice: as they stand, and rewritten with AUTOGRAPH_CONVERTED defined.
 #pragma once
 
-#include <gtest/gtest.h>
-
 #include <functional>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -11,18 +13,27 @@
 
 namespace rw::autograph_test {
 
-struct Case {
-  std::string name;
-  std::function<Tensor(Tensor)> f;
+using Program = std::function<Tensor(Tensor)>;
+struct Ways {
+  Program plain, converted;
 };
-// Filled before main.
-std::vector<Case>& cases();
-struct Add {
-  Add(std::string name, std::function<Tensor(Tensor)> f) {
-    cases().push_back({std::move(name), std::move(f)});
+// Filled before main, by name.
+std::map<std::string, Ways>& programs();
+
+template <bool kConverted>
+struct AddTo {
+  AddTo(const std::string& name, Program f) {
+    Ways& ways = programs()[name];
+    (kConverted ? ways.converted : ways.plain) = std::move(f);
   }
 };
+#ifdef AUTOGRAPH_CONVERTED
+using Add = AddTo<true>;
+#else
+using Add = AddTo<false>;
+#endif
 
-void check(const std::function<Tensor(Tensor)>& f);
+// What differs; empty if nothing does.
+std::string differences(const Ways& ways);
 
 }  // namespace rw::autograph_test

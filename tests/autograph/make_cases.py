@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""Writes small functions in plain C++: every construct in every other one, in functions, lambdas, methods and templates.
+"""Writes small functions in plain C++: constructs in each other, in functions, lambdas, methods and templates. Prints
+the names of the files.
 
-usage: make_cases.py FOLDER     (FOLDER/pairs_<place>.cc)"""
+usage: make_cases.py FOLDER [--all]     (FOLDER/cases_<n>.cc; every pair in every place, or each second pair in one)"""
 import pathlib
 import sys
 
@@ -37,13 +38,10 @@ CONSTRUCTS = {
     "lambda": "auto addN = [&](double byN) { if (x > 2.0) x = x - byN; }; if (y > 0.75) addN(0.5); BODY",
 }
 LEAF = "x = x * 0.75 + y * 0.125; y = y + 0.125 * x;"
-PLACES = ["function", "lambda", "method", "template"]
+PLACES = ["function", "lambda", "method", "template", "generic"]
 # What begins with a declaration needs a scope of its own where it is nested.
 INNER = [name for name in CONSTRUCTS if name not in ("return_else", "if_init", "host_for", "else_if")]
-
-
-def made(name, body, number):
-    return CONSTRUCTS[name].replace("BODY", body).replace("N", str(number)) if body else ""
+PER_FILE = 42
 
 
 def statements(outer, inner):
@@ -56,32 +54,43 @@ def function(place, name, body):
     if place == "function":
         return f"Tensor {name}(Tensor x) {{\n  Tensor {text}\n}}\nconst Add add_{name}(\"{name}\", {name});\n"
     if place == "lambda":
-        return (f"const Add add_{name}(\"{name}\", [](Tensor x) {{\n  Tensor y;\n  const auto f = [&](const Tensor& z) {{ y = x * 0.5 + z; {body} return x + y * 0.5; }};\n"
+        return (f"const Add add_{name}(\"{name}\", [](Tensor x) {{\n  Tensor y;\n"
+                f"  const auto f = [&](const Tensor& z) {{ y = x * 0.5 + z; {body} return x + y * 0.5; }};\n"
                 f"  return f(constant(1.0));\n}});\n")
     if place == "method":
         return (f"struct {name} {{\n  Tensor x, y;\n  Tensor call() {{ {text} }}\n}};\n"
                 f"const Add add_{name}(\"{name}\", [](Tensor x) {{ return {name}{{x, x}}.call(); }});\n")
+    if place == "generic":
+        return (f"const Add add_{name}(\"{name}\", [](Tensor start) {{\n"
+                f"  auto f = [y = start](auto x) mutable {{ {text} }};\n  return f(start);\n}});\n")
     return (f"template <class T>\nT {name}(T x) {{\n  T {text}\n}}\n"
             f"const Add add_{name}(\"{name}\", [](Tensor x) {{ return {name}(x); }});\n")
+
+
+def cases(every):
+    for i, outer in enumerate(CONSTRUCTS):
+        for j, inner in enumerate(INNER):
+            if not every and (i + j) % 2:
+                continue
+            # Each pair in one place, all places in turn.
+            for place in PLACES if every else [PLACES[(i + j) // 2 % len(PLACES)]]:
+                name = f"{place}_{outer}__{inner}"
+                yield function(place, name, statements(outer, inner))
 
 
 def main():
     folder = pathlib.Path(sys.argv[1])
     folder.mkdir(parents=True, exist_ok=True)
-    files = {place: [] for place in PLACES}
-    count = 0
-    for outer in CONSTRUCTS:
-        for inner in INNER:
-            # Each pair in one place, all places in turn.
-            place = PLACES[(count + count // len(INNER)) % len(PLACES)]
-            count += 1
-            files[place].append(function(place, f"{place}_{outer}__{inner}", statements(outer, inner)))
-    for place, functions in files.items():
-        text = ('#include "tests/autograph/check.h"\n\nnamespace rw::autograph_test {\nnamespace {\n\n' + "\n".join(functions) +
-                "\n}  // namespace\n}  // namespace rw::autograph_test\n")
-        path = folder / f"pairs_{place}.cc"
+    functions = list(cases("--all" in sys.argv))
+    paths = []
+    for first in range(0, len(functions), PER_FILE):
+        text = ('#include "tests/autograph/check.h"\n\nnamespace rw::autograph_test {\nnamespace {\n\n' +
+                "\n".join(functions[first:first + PER_FILE]) + "\n}  // namespace\n}  // namespace rw::autograph_test\n")
+        path = folder / f"cases_{first // PER_FILE}.cc"
         if not path.exists() or path.read_text() != text:
             path.write_text(text)
+        paths.append(str(path))
+    print(";".join(paths), end="")
 
 
 main()

@@ -1,9 +1,11 @@
 // &&, ||, ! and ?: where an operand may be a tensor. Operands of the host alone give bool with C++'s short
 // circuit. Beside a Tensor, Variable or Local the result is a Local<bool>: a left side that the host knows
-// decides there whether the right side is evaluated; a staged one puts the right side into a cond.
+// decides there whether the right side is evaluated; a staged one puts the right side into a cond. Operands that
+// change variables have these named behind them: and_(a, [&] { return b; }, "x, y", x, y).
 #pragma once
 
 #include "rewind/function/autograph/if.h"
+#include "rewind/function/autograph/return_slot.h"
 #include "rewind/function/control_flow.h"
 
 namespace rw::autograph {
@@ -40,6 +42,20 @@ auto logic(const A& a, F& right) {
   }
 }
 
+template <bool kWanted, class A, class F, class... T>
+auto logic_with_changes(const A& a, F& right, std::string_view names, T&... changed) {
+  if constexpr (is_host<A>) {
+    return logic<kWanted>(a, right);
+  } else {
+    const Local<bool> left = truth(a);
+    if (!left.staged()) return left.host() == kWanted ? truth(right()) : left;
+    Local<bool> result = !kWanted;
+    for (If s(left, state(changed..., result), names); s.next();)
+      if (s.branch() == kWanted) result = truth(right());
+    return result;
+  }
+}
+
 }  // namespace detail
 
 template <class A, class F>
@@ -49,6 +65,14 @@ auto and_(const A& a, F&& b) {
 template <class A, class F>
 auto or_(const A& a, F&& b) {
   return detail::logic<false>(a, b);
+}
+template <class A, class F, class... T>
+auto and_(const A& a, F&& b, std::string_view names, T&... changed) {
+  return detail::logic_with_changes<true>(a, b, names, changed...);
+}
+template <class A, class F, class... T>
+auto or_(const A& a, F&& b, std::string_view names, T&... changed) {
+  return detail::logic_with_changes<false>(a, b, names, changed...);
 }
 template <class A>
 auto not_(const A& a) {
@@ -94,6 +118,34 @@ auto select(const C& condition, A&& a, B&& b) {
       auto else_branch = rw::detail::tracer<R>(second, &prototype);
       return rw::detail::read_result(prototype,
                                      rw::detail::stage_cond(chosen.tensor(), then_branch, else_branch));
+    }
+  }
+}
+template <class C, class A, class B, class... T>
+auto select(const C& condition, A&& a, B&& b, std::string_view names, T&... changed) {
+  using X = std::remove_cvref_t<std::invoke_result_t<A&>>;
+  using Y = std::remove_cvref_t<std::invoke_result_t<B&>>;
+  if constexpr (detail::is_host<C>) {
+    return select(condition, a, b);
+  } else {
+    const Local<bool> chosen = detail::truth(condition);
+    if constexpr (std::is_void_v<X>) {
+      for (If s(chosen, state(changed...), names); s.next();)
+        if (s.branch()) a();
+        else b();
+    } else if constexpr (detail::is_number<X> && detail::is_number<Y>) {
+      using R =
+          Local<decltype(true ? typename detail::NumberOf<X>::type() : typename detail::NumberOf<Y>::type())>;
+      R result;
+      for (If s(chosen, state(changed..., result), names); s.next();) result = s.branch() ? R(a()) : R(b());
+      return result;
+    } else {
+      using R = typename staged::Common<X, Y>::type;
+      Return<R> result;
+      for (If s(chosen, state(changed..., result), names); s.next();)
+        if (s.branch()) result.set(R(a()));
+        else result.set(R(b()));
+      return result.take();
     }
   }
 }

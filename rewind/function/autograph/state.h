@@ -84,6 +84,20 @@ constexpr bool comparable<std::string>() {
   return true;
 }
 
+// Into the same elements where there are as many: references to them stay valid.
+template <class T>
+void put(T& to, const T& from) {
+  if constexpr (requires(typename T::key_type k) { to.at(k); }) {
+    bool same_keys = to.size() == from.size();
+    for (const auto& [key, value] : from) same_keys = same_keys && to.contains(key);
+    if (same_keys) {
+      for (const auto& [key, value] : from) put(to.at(key), value);
+      return;
+    }
+  }
+  to = from;
+}
+
 template <class T>
 struct AccessOf {
   static T& at(void* p) { return *static_cast<T*>(p); }
@@ -94,7 +108,7 @@ struct AccessOf {
   }
   static void read(void* p, NestReader& r) {
     if constexpr (requires(T& v) { v.read_state(r); }) at(p).read_state(r);
-    else if constexpr (HasNest<T>) at(p) = Nest<T>::read(at(p), r);
+    else if constexpr (HasNest<T> && std::is_copy_assignable_v<T>) put<T>(at(p), Nest<T>::read(at(p), r));
   }
   static void* copy(const void* p) {
     if constexpr (std::is_copy_constructible_v<T>) return new T(at(p));
@@ -102,7 +116,7 @@ struct AccessOf {
   }
   static void destroy(void* p) { delete static_cast<T*>(p); }
   static void assign(void* to, const void* from) {
-    if constexpr (std::is_copy_assignable_v<T>) at(to) = at(from);
+    if constexpr (std::is_copy_assignable_v<T>) put(at(to), at(from));
   }
   static bool equal(const void* a, const void* b) {
     if constexpr (kind() == Access::kValue) return at(a) == at(b);

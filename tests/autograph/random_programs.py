@@ -1,0 +1,406 @@
+"""Random functions of one tensor in plain C++: conditions of tensors, of the host and of promoted numbers in each other,
+jumps at any depth, switches, lambdas, structs, lists. Every one ends, and its tensors keep their types and shapes."""
+import random
+
+NUMBERS = ["int", "int", "int", "int64_t", "unsigned", "short", "uint8_t", "bool", "double", "float"]
+INTEGERS = ("int", "int64_t", "unsigned", "short", "uint8_t")
+PLACES = ["function", "lambda", "method", "template", "generic"]
+HEADER = """#include "tests/autograph/check.h"
+
+namespace rw::autograph_test {
+namespace {
+
+struct Two {
+  Tensor a, b;
+  RW_STATE(a, b)
+};
+[[maybe_unused]] Tensor halved(const Tensor& t) { return t * 0.5; }
+[[maybe_unused]] void decay(Tensor& t) { t = t * 0.75; }
+
+"""
+FOOTER = "}  // namespace\n}  // namespace rw::autograph_test\n"
+
+
+class Program:
+    def __init__(self, seed, name):
+        self.r = random.Random(seed)
+        self.name = name
+        self.lines = []
+        self.depth = 1
+        self.count = 0
+        self.scopes = [{}]  # name: kind
+        self.loops = []  # "loop" or "switch"
+        self.budget = self.r.randint(6, 22)
+        self.in_lambda = 0
+
+    # ---- variables
+
+    def new(self, stem, kind):
+        self.count += 1
+        name = f"{stem}{self.count}"
+        self.scopes[-1][name] = kind
+        return name
+
+    def of(self, *kinds):
+        return [n for s in self.scopes for n, k in s.items() if k in kinds]
+
+    def pick(self, *kinds):
+        names = self.of(*kinds)
+        return self.r.choice(names) if names else None
+
+    def kind(self, name):
+        return next(s[name] for s in self.scopes if name in s)
+
+    def line(self, text):
+        self.lines.append("  " * self.depth + text)
+
+    # ---- expressions
+
+    def real(self):
+        return self.r.choice(["0.25", "0.5", "1.0", "1.5", "2.0", "3.0", "-1.0", "-0.5"])
+
+    def places_of_floats(self):
+        places = self.of("f")
+        places += [f"{s}.{m}" for s in self.of("two") for m in "ab"]
+        places += [f"{v}[{i}]" for v in self.of("list") for i in range(2)]
+        return places
+
+    def floats(self, depth=2):
+        r = self.r
+        f = lambda: self.floats(depth - 1)
+        if depth <= 0 or r.random() < 0.25:
+            return r.choice(self.places_of_floats())
+        choices = [
+            lambda: f"{f()} * {r.choice(['0.5', '0.25', '0.75', '-0.5'])}",
+            lambda: f"({f()} + {f()}) * 0.5",
+            lambda: f"({f()} - {f()})",
+            lambda: f"({f()} + {self.real()})",
+            lambda: f"maximum({f()}, {f()})",
+            lambda: f"halved({f()})",
+            lambda: f"({self.condition(1, 'tensor')} ? {f()} : {f()})",
+            lambda: f"({self.condition(1)} ? {f()} : {f()})",
+        ]
+        if self.of("n"):
+            choices.append(lambda: f"(cast({self.ints(1)}, float32) * 0.25)")
+        if self.of(*NUMBERS):
+            choices.append(lambda: f"({f()} + {self.pick(*[k for k in NUMBERS if k != 'bool' and self.of(k)] or ['f'])})")
+        if self.of("index", "real index"):
+            choices.append(lambda: f"({f()} - {self.pick('index', 'real index')})")
+        if self.of("lambda"):
+            choices.append(lambda: f"{self.pick('lambda')}({f()})")
+        return r.choice(choices)()
+
+    def ints(self, depth=2):
+        r = self.r
+        if depth <= 0 or r.random() < 0.3:
+            return self.pick("n")
+        a = self.ints(depth - 1)
+        choices = [lambda: f"({a} + {r.randint(-3, 3)})", lambda: f"({a} * 3 % {r.randint(5, 9)})", lambda: f"({a} - {self.ints(depth - 1)})",
+                   lambda: f"math::floordiv({a}, {r.randint(2, 4)})"]
+        if self.of("int", "short"):
+            choices.append(lambda: f"({a} + {self.pick('int', 'short')})")
+        return r.choice(choices)()
+
+    def integer(self, depth=2):
+        """An integer of the host's."""
+        r = self.r
+        names = self.of(*INTEGERS, "index")
+        if depth <= 0 or not names or r.random() < 0.3:
+            return r.choice(names + [str(r.randint(0, 5))])
+        a, b = self.integer(depth - 1), self.integer(depth - 1)
+        choices = [lambda: f"({a} + {b})", lambda: f"({a} - {b})", lambda: f"({a} * {r.randint(2, 5)})", lambda: f"({a} / {r.randint(2, 4)})",
+                   lambda: f"({a} % {r.randint(2, 7)})", lambda: f"({a} / ({b} % 3 + 5))", lambda: f"-({a})",
+                   lambda: f"({self.condition(1)} ? {a} : {b})"]
+        if self.of("double"):
+            choices.append(lambda: f"int64_t({self.pick('double')}) % 100")
+        return r.choice(choices)()
+
+    def number(self, depth=2):
+        r = self.r
+        names = self.of("double", "float")
+        if depth <= 0 or not names or r.random() < 0.3:
+            return r.choice(names + [self.real()])
+        a, b = self.number(depth - 1), self.number(depth - 1)
+        return r.choice([lambda: f"({a} + {b}) * 0.5", lambda: f"({a} * 0.5 - {b})", lambda: f"({a} + {self.integer(1)} % 10)",
+                         lambda: f"({self.condition(1)} ? {a} : {b})", lambda: f"double({self.integer(1)} % 50) / 8"])()
+
+    def condition(self, depth=2, by=None):
+        r = self.r
+        by = by or r.choice(["tensor", "tensor", "tensor", "host"])
+        if depth > 0 and r.random() < 0.35:
+            a, b = self.condition(depth - 1, by), self.condition(depth - 1)
+            return r.choice([f"({a} && {b})", f"({a} || {b})", f"!({a})", f"({b} && {a})" if by == "host" else f"({a} && {b})"])
+        if by == "tensor":
+            choices = [lambda: f"{r.choice(self.places_of_floats())} {r.choice(['>', '<', '>='])} {self.real()}",
+                       lambda: f"{r.choice(self.places_of_floats())} {r.choice(['>', '<'])} {r.choice(self.places_of_floats())}"]
+            if self.of("n"):
+                choices += [lambda: f"{self.pick('n')} % {r.randint(2, 3)} == {r.randint(0, 1)}", lambda: f"{self.pick('n')} > {r.randint(-2, 4)}"]
+            if self.of("t"):
+                choices.append(lambda: self.pick("t"))
+            if self.of("int", "double"):
+                choices.append(lambda: f"{r.choice(self.places_of_floats())} > {self.pick('int', 'double')}")
+            return r.choice(choices)()
+        choices = [lambda: f"{self.integer(1)} {r.choice(['>', '<', '==', '!=', '<='])} {r.randint(0, 5)}"]
+        if self.of("bool"):
+            choices += [lambda: self.pick("bool")] * 2
+        if self.of("double", "float"):
+            choices.append(lambda: f"{self.number(1)} > {self.real()}")
+        return r.choice(choices)()
+
+    # ---- statements
+
+    def assign(self):
+        r = self.r
+        kinds = ["f"] * 5 + ["n"] * 2 + ["list", "two"] + ["number"] * 4
+        kind = r.choice(kinds)
+        if kind == "number" and self.of(*NUMBERS):
+            return self.assign_number(self.pick(*NUMBERS))
+        if kind == "n" and self.of("n"):
+            n = self.pick("n")
+            return self.line(r.choice([f"{n} = {self.ints()};", f"++{n};", f"{n}--;", f"{n} += {r.randint(1, 4)};", f"{n} %= 5;"]))
+        f = r.choice(self.places_of_floats())
+        self.line(r.choice([f"{f} = {self.floats()};"] * 4 + [f"{f} += {self.floats(1)} * 0.25;", f"{f} *= 0.5;", f"decay({f});"]))
+
+    def assign_number(self, name):
+        r = self.r
+        kind = self.kind(name)
+        if kind == "bool":
+            return self.line(r.choice([f"{name} = !{name};", f"{name} = {name} && {self.condition(1)};", f"{name} = {self.condition(1)} || {self.condition(1, 'host')};",
+                                       f"{name} = !({self.condition(1)});"]))
+        if kind in ("double", "float"):
+            return self.line(r.choice([f"{name} = {self.number()};", f"{name} *= 0.5;", f"{name} += {self.number(1)};", f"{name} /= 3;"]))
+        self.line(r.choice([f"{name} = {self.integer()};", f"++{name};", f"{name}--;", f"{name} += {self.integer(1)};", f"{name} *= 3;", f"{name} /= 2;",
+                            f"{name} %= 7;", f"{name} ^= 5;", f"{name} = {self.integer()} % 11;"]))
+
+    def declare(self):
+        r = self.r
+        what = r.choice(["f", "f", "n", "t", "list", "two", "binding", "unset", "reference", "logic"] + ["number"] * 4)
+        if what == "f":
+            e = self.floats()
+            self.line(f"{r.choice(['Tensor', 'auto', 'Tensor'])} {self.new('a', 'f')} = {e};")
+        elif what == "n":
+            e = r.choice([f"constant({r.randint(-4, 9)})", f"cast(clip_by_value({r.choice(self.places_of_floats())}, -20.0, 20.0), int32)"])
+            self.line(f"Tensor {self.new('n', 'n')} = {e};")
+        elif what == "t":
+            e = f"{r.choice(self.places_of_floats())} > {self.real()}"
+            self.line(f"{r.choice(['const Tensor', 'auto'])} {self.new('t', 't')} = {e};")
+        elif what == "logic":
+            e = f"{self.condition(0, 'tensor')} && {self.condition(1)}"
+            self.line(f"auto {self.new('l', 'bool')} = {e};")
+        elif what == "list":
+            e = f"{{{self.floats(1)}, {self.floats(1)}}}"
+            self.line(f"std::vector<Tensor> {self.new('v', 'list')}{e};")
+        elif what == "two":
+            e = f"{{{self.floats(1)}, {self.floats(1)}}}"
+            self.line(f"Two {self.new('s', 'two')}{e};")
+        elif what == "binding":
+            e = f"std::pair<Tensor, Tensor>{{{self.floats(1)}, {self.floats(1)}}}"
+            first, second = self.new("b", "f"), self.new("b", "f")
+            self.line(f"auto [{first}, {second}] = {e};")
+        elif what == "reference":
+            e = r.choice(self.places_of_floats())
+            self.line(f"Tensor& {self.new('r', 'f')} = {e};")
+        elif what == "unset":
+            condition, a, b = self.condition(1), self.floats(1), self.floats(1)
+            name = self.new("u", "f")
+            self.line(f"Tensor {name};")
+            self.line(f"if ({condition}) {name} = {a};")
+            self.line(f"else {name} = {b};")
+        else:
+            kind = r.choice(NUMBERS)
+            e = {"bool": r.choice(["true", "false"]), "double": self.real(), "float": self.real() + "f"}.get(kind, str(r.randint(0, 9)))
+            self.line(f"{kind} {self.new('k', kind)} = {e};")
+
+    def block(self, head, tail="", loop=None, names=()):
+        """Braces around some statements."""
+        self.line(head + " {")
+        self.scopes.append(dict(names))
+        if loop:
+            self.loops.append(loop)
+        self.depth += 1
+        for first in getattr(self, "first", []):
+            self.line(first)
+        self.first = []
+        for _ in range(self.r.randint(1, 3)):
+            self.statement()
+        self.depth -= 1
+        if loop:
+            self.loops.pop()
+        self.scopes.pop()
+        self.line("}" + tail)
+
+    def branches(self):
+        r = self.r
+        style = r.random()
+        if style < 0.12:
+            self.count += 1
+            c, e = f"c{self.count}", self.floats(1)
+            self.block(f"if (Tensor {c} = {e}; {c} > {self.real()})", names={c: "f"})
+        else:
+            self.block(f"if ({self.condition()})")
+        while r.random() < 0.25:
+            self.lines[-1] += f" else if ({self.condition()}) {{"
+            self.inner()
+        if r.random() < 0.5:
+            self.lines[-1] += " else {"
+            self.inner()
+
+    def inner(self):
+        self.scopes.append({})
+        self.depth += 1
+        for _ in range(self.r.randint(1, 2)):
+            self.statement()
+        self.depth -= 1
+        self.scopes.pop()
+        self.line("}")
+
+    def loop(self):
+        r = self.r
+        self.count += 1
+        i, n = f"i{self.count}", r.randint(1, 3)
+        more = f" && {self.condition(1)}" if r.random() < 0.3 else ""
+        style = r.choice(["while", "while", "promoted", "do", "for", "range", "range_n", "rows", "host", "host", "values", "endless", "bounded", "forever"])
+        if style == "while":
+            self.line(f"Tensor {i} = constant(0.0);")
+            self.first = [f"{i} = {i} + 1.0;"]
+            self.block(f"while ({i} < {n}.0{more})", loop="loop")
+        elif style == "promoted":
+            self.line(f"int {i} = {n};")
+            self.first = [f"--{i};"]
+            self.block(f"while ({i} > 0 && {self.condition(1)})", loop="loop")
+        elif style == "do":
+            self.line(f"Tensor {i} = constant(0);")
+            self.first = [f"++{i};"]
+            self.block("do", f" while ({i} < {n}{more});", loop="loop")
+        elif style == "for":
+            self.block(f"for (Tensor {i} = 0; {i} < {n}{more}; {r.choice([f'++{i}', f'{i} += 1', f'{i} = {i} + 1'])})", loop="loop")
+        elif style == "range":
+            self.block(f"for (Tensor {i} : rw::range({n}))", loop="loop")
+        elif style == "range_n" and self.of("n"):
+            self.block(f"for (const Tensor& {i} : rw::range({self.pick('n')} % 4))", loop="loop")
+        elif style == "rows":
+            self.block(f"for (Tensor {i} : stack({{{self.floats(1)}, {self.floats(1)}}}))", loop="loop", names={i: "f"})
+        elif style == "values":
+            self.block(f"for (double {i} : {{0.5, -0.25}})", loop="loop", names={i: "real index"})
+        elif style == "endless":
+            self.line(f"Tensor {i} = constant(0.0);")
+            self.first = [f"{i} = {i} + 1.0;", f"if ({i} > {n}.0) break;"]
+            self.block("while (true)", loop="loop")
+        elif style == "forever":
+            self.line(f"int {i} = 0;")
+            self.first = [f"if (++{i} > {n}) break;"]
+            self.block("for (;;)", loop="loop")
+        elif style == "bounded":
+            self.block(f"for (int {i} = 0; {i} < 3 && {i} < {self.integer(1)}; ++{i})", loop="loop")
+        else:
+            self.block(f"for (int {i} = 0; {i} < {n}; {r.choice([f'++{i}', f'{i} += 1', f'{i}++'])})", loop="loop", names={i: "index"})
+
+    def switch(self):
+        r = self.r
+        if self.of("n") and r.random() < 0.6:
+            value = f"int64_t({self.pick('n')})"
+        elif self.of(*INTEGERS):
+            value = self.pick(*INTEGERS)
+        else:
+            return self.assign()
+        self.line(f"switch ({value}) {{")
+        self.depth += 1
+        self.loops.append("switch")
+        labels = [f"case {c}:" for c in r.sample(range(0, 6), r.randint(1, 3))]
+        if r.random() < 0.7:
+            labels.insert(r.randint(0, len(labels)), "default:")
+        for k, label in enumerate(labels):
+            if r.random() < 0.2 and k + 1 < len(labels):
+                self.line(label)
+                continue
+            self.line(label + " {")
+            self.inner()
+            if r.random() < 0.65:
+                self.line("break;")
+        self.loops.pop()
+        self.depth -= 1
+        self.line("}")
+
+    def jump(self):
+        r = self.r
+        choices = [f"return {self.floats(1)};"]
+        if self.loops:
+            choices += ["break;"] * 2
+        if "loop" in self.loops:
+            choices += ["continue;"] * 2
+        text = r.choice(choices)
+        style = r.random()
+        if style < 0.6:
+            self.line(f"if ({self.condition(1)}) {text}")
+        elif style < 0.8:
+            self.line(f"if ({self.condition(1)}) {{")
+            self.scopes.append({})
+            self.depth += 1
+            self.assign()
+            self.line(text)
+            self.depth -= 1
+            self.scopes.pop()
+            self.line("}")
+        else:
+            self.block(f"if ({self.condition(1)})")
+            self.lines[-1] += f" else {text}"
+
+    def make_lambda(self):
+        if self.in_lambda > 1:
+            return self.assign()
+        self.count += 1
+        f, z = f"f{self.count}", f"z{self.count}"
+        loops, self.loops = self.loops, []
+        self.in_lambda += 1
+        head = self.r.choice(["[&](Tensor {z})", "[&](const Tensor& {z}) -> Tensor", "[&](auto {z})"]).format(z=z)
+        readonly = "const" in head
+        self.line(f"const auto {f} = {head} {{")
+        self.depth += 1
+        self.scopes.append({} if readonly else {z: "f"})
+        for _ in range(self.r.randint(1, 3)):
+            self.statement()
+        result = self.floats(1)
+        self.line(f"return {result};" if readonly or not result.startswith("r") else f"return Tensor({result});")
+        self.depth -= 1
+        self.scopes.pop()
+        self.line("};")
+        self.in_lambda -= 1
+        self.loops = loops
+        self.scopes[-1][f] = "lambda"
+
+    def statement(self):
+        self.budget -= 1
+        r = self.r
+        if self.budget < 0 or self.depth > 6:
+            return self.assign()
+        r.choice([self.assign] * 4 + [self.declare] * 3 + [self.branches] * 4 + [self.loop] * 3 + [self.switch] + [self.jump] * 2 +
+                 [self.make_lambda] * (self.depth < 3))()
+
+    def text(self):
+        place = self.r.choice(PLACES)
+        self.scopes[0].update({"x": "f", "y": "f"})
+        for _ in range(self.r.randint(0, 3)):
+            self.declare()
+        while self.budget > 0:
+            self.statement()
+        self.line("return x * 0.5 + y;")
+        body = "\n".join(self.lines)
+        name, start = self.name, "  Tensor y = x * 0.5 + 1.0;\n"
+        if place == "function":
+            return f"Tensor {name}(Tensor x) {{\n{start}{body}\n}}\nconst Add add_{name}(\"{name}\", {name});\n"
+        if place == "lambda":
+            return f"const Add add_{name}(\"{name}\", [](Tensor x) -> Tensor {{\n{start}{body}\n}});\n"
+        if place == "method":
+            return (f"struct {name} {{\n  Tensor x, y;\n  Tensor call() {{\n{body}\n}}\n}};\n"
+                    f"const Add add_{name}(\"{name}\", [](Tensor x) {{ return {name}{{x, x * 0.5}}.call(); }});\n")
+        if place == "generic":
+            return (f"const Add add_{name}(\"{name}\", [](Tensor start) {{\n  auto f = [y = start](auto x) mutable -> Tensor {{\n{body}\n  }};\n"
+                    f"  return f(start);\n}});\n")
+        return (f"template <class T>\nT {name}(T x) {{\n{start.replace('Tensor', 'T')}{body}\n}}\n"
+                f"const Add add_{name}(\"{name}\", [](Tensor x) {{ return {name}(x); }});\n")
+
+
+def write(path, seed, first, count):
+    """Programs number `first` and on of a seed."""
+    text = "\n".join(Program(f"{seed}:{i}", f"p{i}").text() for i in range(first, first + count))
+    path.write_text(HEADER + text + FOOTER)
