@@ -21,6 +21,8 @@
 
 namespace rw::keras {
 
+class Model;
+
 // Where training stands, for FitOptions::resume_from: with the variables (weights, optimizer, random states)
 // as they were then, fit goes on as if it had never stopped.
 struct TrainingPosition {
@@ -30,6 +32,8 @@ struct TrainingPosition {
   std::vector<Tensor> metrics = {};  // what the metrics have seen of the epoch
   // Where fit has written moving averages (use_ema) into the weights: the weights from which it goes on.
   std::vector<Tensor> weights = {};
+  std::vector<Logs::Item> logs = {};        // of the epoch's last step
+  std::vector<std::string> callbacks = {};  // what those have seen that keep state, in their order
 };
 
 // What callbacks see of whoever trains.
@@ -43,6 +47,9 @@ class TrainingHost {
   virtual Direction direction(const std::string& metric) const = 0;
   // In on_train_batch_end and on_epoch_end: what is done is behind it.
   virtual TrainingPosition position() const { return {}; }
+  // In on_train_begin: training begins there, with the variables as they were then.
+  virtual void resume_from(const TrainingPosition& position) { (void)position; }
+  virtual Model* model() { return nullptr; }  // nullptr: something else trains
 
   std::atomic<bool> stop_training{false};  // set by callbacks; training ends after the step
 };
@@ -73,11 +80,17 @@ class Callback {
   virtual void on_predict_batch_begin(int64_t batch, Logs& logs) { (void)batch, (void)logs; }
   virtual void on_predict_batch_end(int64_t batch, Logs& logs) { (void)batch, (void)logs; }
 
+  // What it has seen of the training, as bytes, so that it goes on as if training had never stopped; and back,
+  // behind on_train_begin. Throws InvalidArgumentError for bytes that another class wrote.
+  virtual std::string save_state() const { return {}; }
+  virtual void load_state(const std::string& state) { (void)state; }
+
   // nullptr when the training that it watched has ended, also by an exception.
   virtual void set_host(TrainingHost* host) { host_ = host; }
   virtual void set_params(const TrainingParams& params) { params_ = params; }
   TrainingHost& host() const;  // throws FailedPreconditionError outside training
   TrainingHost* host_or_null() const { return host_; }
+  Model& model() const;  // the one that trains; throws FailedPreconditionError where there is none
   const TrainingParams& params() const { return params_; }
 
  private:

@@ -17,6 +17,12 @@ TrainingHost& Callback::host() const {
   return *host_;
 }
 
+Model& Callback::model() const {
+  Model* found = host().model();
+  if (!found) fail_precondition("callback", "no model trains here");
+  return *found;
+}
+
 void CallbackList::set_host(TrainingHost* host) {
   Callback::set_host(host);
   for (const CallbackRef& c : callbacks_) c->set_host(host);

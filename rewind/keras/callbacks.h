@@ -1,4 +1,4 @@
-// The callbacks of Keras that need no files of TensorFlow.
+// The callbacks of Keras. Those that keep models are in model_checkpoint.h and backup_and_restore.h.
 #pragma once
 
 #include <functional>
@@ -57,6 +57,8 @@ class EarlyStopping : public Callback {
  public:
   explicit EarlyStopping(const EarlyStoppingOptions& options = {});
   void on_train_begin(Logs& logs) override;
+  std::string save_state() const override;
+  void load_state(const std::string& state) override;
   void on_epoch_end(int64_t epoch, Logs& logs) override;
   void on_train_end(Logs& logs) override;
 
@@ -86,6 +88,8 @@ class ReduceLROnPlateau : public Callback {
  public:
   explicit ReduceLROnPlateau(const ReduceLROnPlateauOptions& options = {});
   void on_train_begin(Logs& logs) override;
+  std::string save_state() const override;
+  void load_state(const std::string& state) override;
   void on_epoch_end(int64_t epoch, Logs& logs) override;
 
  private:

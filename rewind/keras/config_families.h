@@ -20,6 +20,7 @@
   X(preprocessing)                  \
   X(reshaping)                      \
   X(rnn)                            \
+  X(tfsm)                           \
   X(wrapper)                        \
   X(operation)                      \
   X(model)                          \

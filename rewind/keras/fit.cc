@@ -1,19 +1,15 @@
-// Model: the loops around the steps, and what they tell callbacks.
+// Model: fit, the loop around the steps, and what it tells callbacks.
 #include <algorithm>
 #include <cmath>
-#include <functional>
 #include <map>
-#include <numeric>
 
 #include "rewind/base/error.h"
 #include "rewind/base/number_text.h"
 #include "rewind/keras/batch_source.h"
 #include "rewind/keras/interrupt.h"
 #include "rewind/keras/layer_state.h"
-#include "rewind/keras/model.h"
-#include "rewind/keras/progress_bar.h"
+#include "rewind/keras/model_host.h"
 #include "rewind/keras/resume.h"
-#include "rewind/keras/trainer.h"
 #include "rewind/keras/watch_training.h"
 #include "rewind/tensor/ops/gather.h"
 #include "rewind/tensor/ops/reduce.h"
@@ -22,29 +18,6 @@
 
 namespace rw::keras {
 namespace {
-
-// What callbacks see of a model.
-class Host : public TrainingHost {
- public:
-  Host(Model* model, Trainer* trainer) : model_(model), trainer_(trainer) {}
-  std::vector<Tensor> get_weights() const override { return model_->get_weights(); }
-  void set_weights(const std::vector<Tensor>& weights) override { model_->set_weights(weights); }
-  const Optimizer* optimizer() const override { return &trainer_->options.optimizer; }
-  Direction direction(const std::string& metric) const override { return trainer_->direction(metric); }
-  TrainingPosition position() const override { return where ? where() : TrainingPosition(); }
-
-  std::function<TrainingPosition()> where;  // while fit runs
-
- private:
-  Model* model_;
-  Trainer* trainer_;
-};
-
-CallbackList listeners(const std::vector<CallbackRef>& given, int verbose) {
-  CallbackList list(given);
-  if (verbose > 0 && !list.find<ProgressBar>()) list.add(ProgressBar());
-  return list;
-}
 
 // While fit runs the trainer knows its host, so that others can ask it to end.
 class Hosting {
@@ -64,20 +37,6 @@ class Hosting {
   Trainer& trainer_;
   TrainingHost* before_ = nullptr;
 };
-
-// By name; converted when somebody looks.
-Logs numbers(const std::vector<std::string>& names, const std::vector<Tensor>& values) {
-  return Logs([names, values](Logs& logs) {
-    std::vector<size_t> order(values.size());
-    std::iota(order.begin(), order.end(), size_t(0));
-    std::sort(order.begin(), order.end(), [&](size_t a, size_t b) { return names[a] < names[b]; });
-    for (const size_t i : order) {
-      const Tensor mean = values[i].rank() > 0 ? reduce_mean(cast(values[i], DType::kFloat32)) : values[i];
-      logs.set(names[i], mean.dtype() == DType::kFloat32 ? double(mean.item<float>())
-                                                         : cast(mean, DType::kFloat64).item<double>());
-    }
-  });
-}
 
 // By name too.
 Logs with_validation(const Logs& logs, const Logs& held) {
@@ -118,25 +77,16 @@ Tensor class_weights(const std::map<int64_t, double>& by_class, const Batch& bat
   return constant(weights);
 }
 
-std::vector<Tensor> joined(std::vector<std::vector<Tensor>> parts) {
-  std::vector<Tensor> results;
-  for (size_t i = 0; !parts.empty() && i < parts[0].size(); ++i) {
-    std::vector<Tensor> list;
-    for (const std::vector<Tensor>& p : parts) list.push_back(p[i]);
-    results.push_back(list.size() == 1 ? list[0] : concat(list, 0));
-  }
-  return results;
-}
-
-void refuse_sample_weight(const char* tag, const Tensor& weights) {
-  if (weights.defined())
-    fail_invalid(tag,
-                 "sample_weight goes with arrays; a dataset has the weights in its elements: (x, y, "
-                 "sample_weight)");
-}
-
-int64_t shorter(int64_t steps, int64_t limit) {
-  return limit > 0 && (steps < 0 || limit < steps) ? limit : steps;
+// An epoch that is resumed in its middle goes on with the rate that it had there, whatever callbacks set at its
+// beginning.
+void begin_epoch(CallbackList& callbacks, int epoch, int64_t step, const Optimizer& optimizer) {
+  std::vector<std::pair<Variable, Tensor>> rates;
+  if (step > 0)
+    for (const Optimizer::OwnVariable& v : optimizer.own_variables())
+      if (v.name == "learning_rate") rates.emplace_back(v.variable, v.variable.value());
+  Logs nothing;
+  callbacks.on_epoch_begin(epoch, nothing);
+  for (const auto& [variable, rate] : rates) variable.assign(rate);
 }
 
 }  // namespace
@@ -188,9 +138,7 @@ History Model::fit_on(BatchSource& training, BatchSource* validation, const FitO
   const std::shared_ptr<Trainer> kept = layer_state()->trainer_now();  // a callback may compile anew
   Trainer& t = *kept;
   const int64_t steps = shorter(training.steps(), options.steps_per_epoch);
-  const TrainingPosition begin = options.resume_from.value_or(TrainingPosition{options.initial_epoch});
-  if (options.resume_from) check_position(begin, options, steps);
-  Host host(this, &t);
+  ModelHost host(this, &t);
   const Hosting hosting(t, &host);
   CallbackList callbacks = listeners(options.callbacks, options.verbose);
   const auto history = std::make_shared<History>();
@@ -198,30 +146,41 @@ History Model::fit_on(BatchSource& training, BatchSource* validation, const FitO
   const WatchTraining watch(callbacks, &host, {options.verbose, options.epochs, steps});
   std::optional<InterruptScope> interrupts;
   if (options.stop_on_interrupt) interrupts.emplace();
+  TrainingPosition begin{options.initial_epoch};
   int epoch = begin.epoch;
-  int64_t step = begin.step;  // steps of the epoch that were made
-  bool open = false;          // a pass that steps_per_epoch cut goes on in the next epoch
-  if (!begin.data.empty()) {
-    training.start_at(begin.data, {begin.epoch, begin.step, options.steps_per_epoch});
-    open = true;
-  }
-  restore_weights(begin, trainable_weights());
+  int64_t step = 0;   // steps of the epoch that were made
+  bool open = false;  // a pass that steps_per_epoch cut goes on in the next epoch
+  host.begin_at = [&](const TrainingPosition& at) {
+    check_position(at, options, steps);
+    if (!at.data.empty()) training.start_at(at.data, {at.epoch, at.step, options.steps_per_epoch});
+    restore_weights(at, trainable_weights());
+    begin = at;
+    epoch = at.epoch;
+    step = at.step;
+    open = !at.data.empty();
+  };
+  if (options.resume_from) host.begin_at(*options.resume_from);
   std::optional<TrainingPosition> stopped;  // in the middle of an epoch
   std::vector<Tensor> unaveraged;
+  Logs logs;
   host.where = [&] {
-    TrainingPosition at = stopped ? *stopped
-                                  : TrainingPosition{epoch, step, training.position(),
-                                                     step > 0 ? t.metric_values() : std::vector<Tensor>()};
+    TrainingPosition at = stopped ? *stopped : TrainingPosition{epoch, step, training.position()};
+    if (!stopped && step > 0) {
+      at.metrics = t.metric_values();
+      at.logs = logs.items();
+    }
     at.weights = unaveraged;
+    at.callbacks = save_states(callbacks);
     return at;
   };
   bool interrupted = false;
-  Logs logs;
   callbacks.on_train_begin(logs);
+  host.begin_at = nullptr;
+  load_states(callbacks, begin.callbacks);
   while (epoch < options.epochs && !host.stop_training) {
     t.reset_metrics();
     Logs nothing;
-    callbacks.on_epoch_begin(epoch, nothing);
+    begin_epoch(callbacks, epoch, step, t.options.optimizer);
     bool counted = step == 0 || t.set_metric_values(begin.metrics);
     if (step == 0 && (!open || options.steps_per_epoch <= 0)) training.start();
     open = true;
@@ -252,7 +211,10 @@ History Model::fit_on(BatchSource& training, BatchSource* validation, const FitO
       if (interrupted) host.stop_training = true;
       if (host.stop_training) break;
     }
-    if (!any && step > 0) logs = metric_logs(t);  // resumed behind the last step
+    if (!any && step > 0) {  // resumed behind the last step
+      if (counted) logs = metric_logs(t);
+      else for (const auto& [name, value] : begin.logs) logs.set(name, value);
+    }
     if (!any && logs.empty()) fail_invalid("fit", "the data has no batches");
     const bool whole = !host.stop_training || (steps > 0 && step >= steps);
     if (!whole) stopped = host.where();
@@ -278,101 +240,6 @@ History Model::fit_on(BatchSource& training, BatchSource* validation, const FitO
   callbacks.on_train_end(logs);
   history->position = host.where();
   return *history;
-}
-
-Logs Model::evaluate_on(BatchSource& source, int64_t steps, CallbackList& callbacks) {
-  const std::shared_ptr<TrainerSteps> compiled = make_steps();
-  trainer().reset_metrics();
-  Logs logs, nothing;
-  callbacks.on_test_begin(nothing);
-  source.start();
-  Batch batch;
-  for (int64_t step = 0; (steps <= 0 || step < steps) && source.next(&batch); ++step) {
-    build_from(batch);
-    callbacks.on_test_batch_begin(step, nothing);
-    const std::vector<Tensor> values = compiled->test(batch);
-    logs = numbers(compiled->test_names, values);
-    callbacks.on_test_batch_end(step, logs);
-    if (InterruptScope::interrupted()) break;  // inside of fit
-  }
-  callbacks.on_test_end(logs);
-  return logs;
-}
-
-Logs Model::evaluate(const Arrays& x, const Arrays& y, const EvaluateOptions& options) {
-  ArrayBatches all{x.list(), y.list(), options.sample_weight, options.batch_size};
-  all.end = rows_of(all);
-  trainer();
-  return evaluate_alone(*batches_of(all), options);
-}
-Logs Model::evaluate(const data::Dataset& dataset, const EvaluateOptions& options) {
-  trainer();
-  refuse_sample_weight("evaluate", options.sample_weight);
-  return evaluate_alone(*batches_of(dataset, input_count(), output_count()), options);
-}
-Logs Model::evaluate_alone(BatchSource& source, const EvaluateOptions& options) {
-  const std::lock_guard turn(layer_state()->training);
-  Host host(this, &trainer());
-  CallbackList callbacks = listeners(options.callbacks, options.verbose);
-  const WatchTraining watch(callbacks, &host, {options.verbose, 1, shorter(source.steps(), options.steps)});
-  return evaluate_on(source, options.steps, callbacks);
-}
-
-std::vector<Tensor> Model::predict_on(BatchSource& source, const PredictOptions& options) {
-  const std::shared_ptr<TrainerSteps> compiled = make_steps();
-  const std::shared_ptr<Trainer> kept = layer_state()->trainer_now();
-  Host host(this, kept.get());
-  CallbackList callbacks = listeners(options.callbacks, options.verbose);
-  const WatchTraining watch(callbacks, &host, {options.verbose, 1, shorter(source.steps(), options.steps)});
-  Logs nothing;
-  callbacks.on_predict_begin(nothing);
-  source.start();
-  std::vector<std::vector<Tensor>> parts;
-  Batch batch;
-  for (int64_t step = 0; (options.steps <= 0 || step < options.steps) && source.next(&batch); ++step) {
-    callbacks.on_predict_batch_begin(step, nothing);
-    batch.y.clear();
-    batch.sample_weight = {};
-    parts.push_back(compiled->predict(batch));
-    callbacks.on_predict_batch_end(step, nothing);
-  }
-  callbacks.on_predict_end(nothing);
-  return joined(std::move(parts));
-}
-
-std::vector<Tensor> Model::predict_all(const Arrays& x, const PredictOptions& options) {
-  ArrayBatches all{x.list(), {}, {}, options.batch_size};
-  all.end = rows_of(all);
-  return predict_on(*batches_of(all), options);
-}
-std::vector<Tensor> Model::predict_all(const data::Dataset& dataset, const PredictOptions& options) {
-  return predict_on(*batches_of(dataset, input_count(), output_count()), options);
-}
-Tensor Model::predict(const Arrays& x, const PredictOptions& options) {
-  const std::vector<Tensor> results = predict_all(x, options);
-  if (results.size() != 1)
-    fail_invalid(name(), "model \"" + name() + "\" has " + std::to_string(results.size()) +
-                             " outputs: predict_all(x) gives them all");
-  return results[0];
-}
-
-Logs Model::train_on_batch(const Arrays& x, const Arrays& y, const Tensor& sample_weight) {
-  const std::lock_guard turn(layer_state()->training);
-  trainer();
-  const std::shared_ptr<TrainerSteps> compiled = make_steps();
-  build_from({x.list(), y.list()});
-  trainer().reset_metrics();
-  const std::vector<Tensor> values = compiled->train({x.list(), y.list(), sample_weight});
-  return numbers(compiled->train_names, values);
-}
-Logs Model::test_on_batch(const Arrays& x, const Arrays& y, const Tensor& sample_weight) {
-  const std::lock_guard turn(layer_state()->training);
-  trainer();
-  const std::shared_ptr<TrainerSteps> compiled = make_steps();
-  build_from({x.list(), y.list()});
-  trainer().reset_metrics();
-  const std::vector<Tensor> values = compiled->test({x.list(), y.list(), sample_weight});
-  return numbers(compiled->test_names, values);
 }
 
 }  // namespace rw::keras

@@ -7,6 +7,7 @@
 #undef min
 #undef max
 
+#include "rewind/keras/backup_and_restore.h"
 #include "rewind/keras/callbacks.h"
 #include "rewind/keras/export.h"
 #include "rewind/keras/layers.h"
@@ -14,6 +15,7 @@
 #include "rewind/keras/losses.h"
 #include "rewind/keras/metrics.h"
 #include "rewind/keras/model.h"
+#include "rewind/keras/model_checkpoint.h"
 #include "rewind/keras/models.h"
 #include "rewind/keras/optimizers.h"
 #include "rewind/keras/plot_history.h"

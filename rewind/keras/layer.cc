@@ -8,6 +8,7 @@
 #include "rewind/base/error.h"
 #include "rewind/keras/call_context.h"
 #include "rewind/keras/layer_state.h"
+#include "rewind/keras/loading_scope.h"
 #include "rewind/tensor/ops/unary.h"
 #include "rewind/tensor/trace.h"
 
@@ -115,7 +116,9 @@ Variable Layer::add_weight(const WeightOptions& options) {
   const std::string path = context ? context->path() : name();
   const std::string own = options.name.empty() ? "variable" : options.name;
   const OutsideTraces outside;
-  const Variable v(initializer(options.shape, dtype),
+  LoadingScope* loading = LoadingScope::current();
+  const Variable v(loading ? loading->new_weight(path + "/" + own, options.shape, dtype)
+                           : initializer(options.shape, dtype),
                    {.trainable = options.trainable, .name = path + "/" + own, .dtype = dtype});
   s.add_weight({v, options.regularizer, options.constraint});
   if (options.constraint) set_constraint(v, options.constraint);

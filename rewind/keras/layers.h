@@ -14,6 +14,7 @@
 #include "rewind/keras/layers/preprocessing.h"
 #include "rewind/keras/layers/reshaping.h"
 #include "rewind/keras/layers/rnn.h"
+#include "rewind/keras/layers/tfsm_layer.h"
 #include "rewind/keras/layers/wrappers.h"
 
 namespace rw::keras::layers {
@@ -86,6 +87,7 @@ using keras::SpatialDropout1D;
 using keras::SpatialDropout2D;
 using keras::SpatialDropout3D;
 using keras::Subtract;
+using keras::TFSMLayer;
 using keras::TimeDistributed;
 using keras::UpSampling1D;
 using keras::UpSampling2D;

@@ -51,6 +51,11 @@ struct LoadWeightsOptions {
   format::ExpansionLimit limit = {};  // of what is compressed
 };
 
+struct SaveModelOptions {
+  bool overwrite = true;          // a file that is there
+  bool include_optimizer = true;  // of .h5 files: how the model is trained, and the optimizer's variables
+};
+
 struct LoadedWeights : LoadReport {
   // Where training stood, if the file says it, also when the training state was not asked for.
   std::optional<TrainingPosition> position = {};
@@ -119,6 +124,9 @@ class Model : public Layer {
   // InvalidArgumentError, before anything is loaded, for one whose names, shapes or types do not fit. Layers
   // that were named by their class may have got other numbers in the model that was saved.
   LoadedWeights load_weights(const std::string& path, const LoadWeightsOptions& options = {}) const;
+
+  // The whole model: keras::models::save_model (models.h).
+  void save(const std::string& path, const SaveModelOptions& options = {}) const;
 
   const Optimizer& optimizer() const;
   std::vector<Metric> metrics() const;

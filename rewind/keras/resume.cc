@@ -14,7 +14,7 @@ void check_position(const TrainingPosition& at, const FitOptions& options, int64
     fail_position("its epoch must lie in [0, " + std::to_string(options.epochs) + "], got " +
                   std::to_string(at.epoch));
   if (at.step < 0) fail_position("its step must not be negative, got " + std::to_string(at.step));
-  if (steps > 0 && at.step >= steps)
+  if (steps > 0 && at.step > steps)
     fail_position("epochs have " + std::to_string(steps) + " steps, and it is behind step " +
                   std::to_string(at.step) + " of one");
   if (at.step > 0 && at.epoch == options.epochs)

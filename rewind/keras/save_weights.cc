@@ -16,6 +16,7 @@
 #include "rewind/base/error.h"
 #include "rewind/format/checksum.h"
 #include "rewind/format/zip.h"
+#include "rewind/keras/callback_state.h"
 #include "rewind/keras/keras_files.h"
 #include "rewind/keras/layer_state.h"
 #include "rewind/keras/model.h"
@@ -96,15 +97,45 @@ std::string position_name(const char* what, size_t i) {
   return std::string(kPosition) + what + "/" + std::to_string(i);
 }
 
+Tensor bytes_tensor(const std::string& text) {
+  const std::vector<uint8_t> bytes(text.begin(), text.end());
+  return constant(bytes, {int64_t(bytes.size())});
+}
+std::string bytes_of(const Tensor& t) {
+  const auto bytes = t.to_vector<uint8_t>();
+  return {bytes.begin(), bytes.end()};
+}
+
+std::string logs_bytes(const std::vector<Logs::Item>& logs) {
+  data::PositionWriter to;
+  to.number(int64_t(logs.size()));
+  for (const auto& [name, value] : logs) {
+    to.text(name);
+    put_real(to, value);
+  }
+  return to.take();
+}
+std::vector<Logs::Item> logs_in(const std::string& bytes) {
+  data::PositionReader from(bytes, "position/logs");
+  std::vector<Logs::Item> logs;
+  for (int64_t left = from.number(0, int64_t(bytes.size())); left > 0; --left) {
+    std::string name = from.text();
+    logs.emplace_back(std::move(name), take_real(from));
+  }
+  from.finish();
+  return logs;
+}
+
 void add_position(const TrainingPosition& at, std::vector<NamedVariable>* list) {
   auto add = [&](const std::string& name, const Tensor& value) {
     list->push_back({name, Variable(value, {.trainable = false})});
   };
-  const std::vector<uint8_t> bytes(at.data.begin(), at.data.end());
   add(std::string(kPosition) + "epoch_and_step", constant(std::vector<int64_t>{at.epoch, at.step}));
-  add(std::string(kPosition) + "data", constant(bytes, {int64_t(bytes.size())}));
+  add(std::string(kPosition) + "data", bytes_tensor(at.data));
   for (size_t i = 0; i < at.metrics.size(); ++i) add(position_name("metrics", i), at.metrics[i]);
   for (size_t i = 0; i < at.weights.size(); ++i) add(position_name("weights", i), at.weights[i]);
+  for (size_t i = 0; i < at.callbacks.size(); ++i) add(position_name("callbacks", i), bytes_tensor(at.callbacks[i]));
+  if (!at.logs.empty()) add(std::string(kPosition) + "logs", bytes_tensor(logs_bytes(at.logs)));
   FileChecksum sum;
   for (NamedVariable& v : *list) {  // snapshots, so that what is summed is what is written
     const Tensor value = v.variable.value();
@@ -150,14 +181,23 @@ std::optional<TrainingPosition> position_in(const VariablesFile& file, const std
   if (numbers[0] < 0 || numbers[0] > INT_MAX || numbers[1] < 0)
     fail_position(path, "it stands behind step " + std::to_string(numbers[1]) + " of epoch " +
                             std::to_string(numbers[0]));
-  const auto bytes = data.to_vector<uint8_t>();
-  TrainingPosition at{int(numbers[0]), numbers[1], {bytes.begin(), bytes.end()}};
+  TrainingPosition at{int(numbers[0]), numbers[1], bytes_of(data)};
   auto take = [&](const char* what, std::vector<Tensor>* to) {
     for (Tensor t; (t = file.read(position_name(what, to->size()))).defined();) to->push_back(t);
   };
   take("metrics", &at.metrics);
   take("weights", &at.weights);
-  if (arrays != 3 + at.metrics.size() + at.weights.size())  // with the checksum
+  std::vector<Tensor> callbacks;
+  take("callbacks", &callbacks);
+  for (const Tensor& state : callbacks) {
+    if (state.dtype() != DType::kUint8 || state.rank() != 1)
+      fail_position(path, "the state of a callback is no list of bytes");
+    at.callbacks.push_back(bytes_of(state));
+  }
+  const Tensor logs = file.read(std::string(kPosition) + "logs");
+  if (logs.defined() && logs.dtype() == DType::kUint8) at.logs = logs_in(bytes_of(logs));
+  const size_t known = 3 + (logs.defined() ? 1 : 0);  // with the checksum
+  if (arrays != known + at.metrics.size() + at.weights.size() + callbacks.size())
     fail_position(path, "it has arrays that save_weights does not write");
   return at;
 }

@@ -3,6 +3,7 @@
 #include "rewind/base/dynamic_type.h"
 #include "rewind/base/error.h"
 #include "rewind/keras/layer_state.h"
+#include "rewind/keras/loading_scope.h"
 #include "rewind/keras/registry.h"
 #include "rewind/tensor/ops/binary.h"
 #include "rewind/tensor/ops/shape.h"
@@ -43,11 +44,53 @@ struct TimeDistributedArguments {
 };
 void fields(ConfigFields& f, TimeDistributedArguments& a) { f("layer", a.layer); }
 
+struct LambdaArguments {
+  using Made = Lambda;
+  Activation function;
+  LambdaOptions options = {};
+  Lambda make() const { return Lambda(function, options); }
+};
+
+[[noreturn]] void fail_python_code(const Config* name) {
+  const LoadingScope* loading = LoadingScope::current();
+  const std::string layer = "layer \"" + (name && name->text() ? *name->text() : "lambda") + "\"";
+  const std::string cure =
+      "; register the function in Python by keras.saving.register_keras_serializable and here by "
+      "keras::saving::register_keras_serializable, or replace the layer";
+  if (loading && loading->safe_mode())
+    fail_invalid("from_config", layer + " is a Lambda with Python code, which safe_mode refuses" + cure);
+  fail_unimplemented("from_config", layer + " is a Lambda with Python code, which cannot run here" + cure);
+}
+
+// {"module": "builtins", "class_name": "function", "config": "relu", "registered_name": "function"}
+void fields(ConfigFields& f, LambdaArguments& a) {
+  if (f.is_reading()) {
+    const Config* function = f.find("function");
+    const Config* kind = function ? function->find("class_name") : nullptr;
+    if (function && (function->list() || (kind && kind->text() && *kind->text() == "__lambda__")))
+      fail_python_code(f.find("name"));
+    f("function", a.function);
+    return f.only("arguments", Config::object());
+  }
+  Config function = to_config(a.function);
+  if (function.text()) {
+    Config whole;
+    whole["module"] = "builtins";
+    whole["class_name"] = "function";
+    whole["config"] = function;
+    whole["registered_name"] = "function";
+    function = std::move(whole);
+  }
+  f.set("function", std::move(function));
+  f.set("arguments", Config::object());
+}
+
 }  // namespace
 
 void add_wrapper_classes(ClassRegistry& r) {
   add_class<BidirectionalArguments>(r.layers);
   add_class<TimeDistributedArguments>(r.layers);
+  add_class<LambdaArguments>(r.layers);
 }
 
 // Without the prefix that the forward layer of another one has.
@@ -144,6 +187,11 @@ Tensor TimeDistributed::call(const Tensor& x, const CallArgs&) {
 
 Lambda::Lambda(Function f, const LambdaOptions& options) : LayerOf(layer_options(options)), f_(std::move(f)) {
   set_built();
+}
+
+Lambda::Lambda(const Activation& f, const LambdaOptions& options)
+    : Lambda(Function([f](const std::vector<Tensor>& x) { return f(x.at(0)); }), options) {
+  set_origin(origin_of(LambdaArguments{f, options}));
 }
 
 }  // namespace rw::keras

@@ -52,7 +52,8 @@ struct LambdaOptions {
   bool trainable = true;
   DTypePolicy dtype = {};
 };
-// Any function of one tensor, or of a list of them. Its result has no mask.
+// Any function of one tensor, or of a list of them. Its result has no mask. A model's config can hold one that
+// has a name: keras::Activation("relu"), or one that was registered (saving.h).
 class Lambda : public LayerOf<Lambda> {
  public:
   using Function = std::function<Tensor(const std::vector<Tensor>&)>;
@@ -61,6 +62,7 @@ class Lambda : public LayerOf<Lambda> {
   explicit Lambda(F f, const LambdaOptions& options = {})
       : Lambda(Function([f](const std::vector<Tensor>& x) { return f(x.at(0)); }), options) {}
   explicit Lambda(Function f, const LambdaOptions& options = {});
+  explicit Lambda(const Activation& f, const LambdaOptions& options = {});
   std::vector<Tensor> call_many(const std::vector<Tensor>& inputs, const CallArgs&) override {
     return {f_(inputs)};
   }
