@@ -66,7 +66,7 @@ MetaGraphDef& choose_graph(format::SavedModel& model, const std::vector<std::str
 void report(const std::string& dir, const std::vector<MissingOp>& missing) {
   for (const MissingOp& m : missing) {
     std::string text = "rewind: " + dir + ": " +
-                       (m.refused ? "a loaded model may not use " : "there is no op ") + m.op +
+                       (m.refused ? "a loaded model may not use " + m.op : missing_op_text(m.op)) +
                        "; these functions need it and will not run: ";
     for (size_t i = 0; i < m.functions.size(); ++i) text += (i ? ", " : "") + m.functions[i];
     std::fputs((text + "\n").c_str(), stderr);
@@ -79,8 +79,6 @@ LoadedModel load(const std::string& dir, const LoadOptions& options) {
   if (current_trace()) fail_precondition(kLoad, "models are loaded outside of functions");
   Read read = read_model(dir);
   MetaGraphDef& graph = choose_graph(read.model, options.tags, dir);
-  if (!graph.object_graph_def || graph.object_graph_def->nodes.empty())
-    fail_unimplemented(kLoad, dir + " was written by TensorFlow 1");
   const auto state = std::make_shared<LoadedState>(dir, std::move(graph), options, read.bytes);
   report(dir, state->missing_ops());
   auto signatures = std::make_shared<const LoadedModel::Signatures>(state->signatures());

@@ -23,7 +23,7 @@ def run(*args, status=0):
     if done.returncode != status:
         failures += 1
         print(f"rewind {' '.join(map(str, args))}: exit code {done.returncode}, expected {status}\n{done.stdout}{done.stderr}")
-    return done.stdout + done.stderr
+    return done.stdout if "--json" in args else done.stdout + done.stderr
 
 
 def expect(condition, what):
