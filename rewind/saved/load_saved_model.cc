@@ -63,6 +63,22 @@ MetaGraphDef& choose_graph(format::SavedModel& model, const std::vector<std::str
                             "; there are: " + (known.empty() ? "none" : known));
 }
 
+// Errors of what the file says name it.
+template <class Make>
+auto naming(const std::string& dir, Make make) {
+  const auto text = [&](const Error& e) {
+    const std::string what = e.what();
+    return what.find(dir) != std::string::npos ? what : std::string("[") + kLoad + "] " + dir + "/saved_model.pb: " + what;
+  };
+  try {
+    return make();
+  } catch (const InvalidArgumentError& e) { throw InvalidArgumentError(text(e)); } catch (const NotFoundError& e) {
+    throw NotFoundError(text(e));
+  } catch (const UnimplementedError& e) { throw UnimplementedError(text(e)); } catch (const DataLossError& e) {
+    throw DataLossError(text(e));
+  }
+}
+
 void report(const std::string& dir, const std::vector<MissingOp>& missing) {
   for (const MissingOp& m : missing) {
     std::string text = "rewind: " + dir + ": " +
@@ -79,9 +95,11 @@ LoadedModel load(const std::string& dir, const LoadOptions& options) {
   if (current_trace()) fail_precondition(kLoad, "models are loaded outside of functions");
   Read read = read_model(dir);
   MetaGraphDef& graph = choose_graph(read.model, options.tags, dir);
-  const auto state = std::make_shared<LoadedState>(dir, std::move(graph), options, read.bytes);
+  const auto state =
+      naming(dir, [&] { return std::make_shared<LoadedState>(dir, std::move(graph), options, read.bytes); });
   report(dir, state->missing_ops());
-  auto signatures = std::make_shared<const LoadedModel::Signatures>(state->signatures());
+  auto signatures = naming(
+      dir, [&] { return std::make_shared<const LoadedModel::Signatures>(state->signatures()); });
   return {state, std::move(signatures), 0};
 }
 

@@ -80,13 +80,13 @@ TEST(SaveAgain, ThreeTimesOver) {
 
 TEST(SaveAgain, WhatWasLearnedIsSaved) {
   const TemporaryFolder folder;
-  keras::Sequential model({keras::InputLayer({-1, 3}, {.name = "features"}), keras::layers::Dense(4, "tanh"),
+  keras::Sequential model({keras::InputLayer({-1, 3}, {.name = "features"}), keras::layers::Dense(4, {.activation = "tanh"}),
                            keras::layers::Dense(1)});
   const Tensor x = reshape(range(0.0f, 12.0f) * 0.1f, {4, 3}), y = reshape(range(0.0f, 4.0f), {4, 1});
   (void)model(x);
   saved_model::save(model, folder / "m");
   const auto loaded = saved_model::load(folder / "m");
-  keras::SGD optimizer(0.05);
+  keras::SGD optimizer({.learning_rate = 0.05});
   const auto step = [&] {
     GradientTape tape;
     const Tensor loss = reduce_mean(square(loaded(x) - y));
