@@ -25,7 +25,7 @@ result_before_save = pretrained_model(x)
 decoded = np.argsort(result_before_save)[0, ::-1][:5] + 1
 print("Result before saving:", *decoded)
 mobilenet_save_path = os.path.join(tmpdir, "mobilenet/1/")
-tf.saved_model.save(pretrained_model, mobilenet_save_path)
+pretrained_model.export(mobilenet_save_path, verbose=False)
 loaded = tf.saved_model.load(mobilenet_save_path)
 print(sorted(loaded.signatures.keys()))
 infer = loaded.signatures["serving_default"]

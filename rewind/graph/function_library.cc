@@ -42,17 +42,6 @@ std::vector<const NodeDef*> behind_captures(const FunctionDef& def, const Functi
   return nodes;
 }
 
-// A resource that goes through Identity is given back as it is: loops know by this which variables stay the same.
-ValueId behind_identity(const Graph& graph, ValueId v) {
-  ValueId root = v;
-  if (graph.value(v).dtype != DType::kResource) return v;
-  while (const Node* n = graph.producer(root)) {
-    if (n->op->name != "Identity") return v;
-    root = n->inputs[0];
-  }
-  return root;
-}
-
 std::shared_ptr<const Graph> from_function_def(const FunctionDef& def,
                                                const std::vector<ArgumentFacts>& facts,
                                                FunctionLibraryReader* library) {
@@ -83,7 +72,7 @@ std::shared_ptr<const Graph> from_function_def(const FunctionDef& def,
     const auto it = def.ret.find(arg.name);
     if (it == def.ret.end())
       fail_graph_def("function " + signature.name + " says nothing of its result " + quote(arg.name));
-    graph->outputs.push_back(behind_identity(*graph, body.value(it->second)));
+    graph->outputs.push_back(body.value(it->second));
   }
   return graph;
 }
