@@ -1,4 +1,5 @@
 // rewind graph show | dot FILE: GraphDefs, binary or as text, and the functions of SavedModels.
+#include <algorithm>
 #include <filesystem>
 
 #include "cli/command.h"
@@ -35,15 +36,33 @@ std::shared_ptr<const Graph> read_graph(const Options& o) {
   return library.get(o.function);
 }
 
+// The graph, and every function that it calls, each once.
+std::vector<const Graph*> with_called(const Graph& graph) {
+  std::vector<const Graph*> list{&graph};
+  for (size_t i = 0; i < list.size(); ++i)
+    for (const Node& node : list[i]->nodes())
+      for_each_body(node.attrs, [&](const BodyRef& body) {
+        const Graph* called = &graph_of(*body);
+        if (std::find(list.begin(), list.end(), called) == list.end()) list.push_back(called);
+      });
+  return list;
+}
+
 void show(const Options& o, const Context& context) {
   const auto graph = read_graph(o);
-  if (!context.json) return print(graph->to_string());
+  const std::vector<const Graph*> all_graphs = with_called(*graph);
+  if (!context.json) {
+    std::string text;
+    for (const Graph* g : all_graphs) text += (text.empty() ? "" : "\n") + g->to_string();
+    return print(text);
+  }
   std::map<std::string, int64_t> ops;
   int64_t nodes = 0;
-  for (const auto& node : graph->nodes()) {
-    ++ops[node.op->name];
-    ++nodes;
-  }
+  for (const Graph* g : all_graphs)
+    for (const auto& node : g->nodes()) {
+      ++ops[node.op->name];
+      ++nodes;
+    }
   Json all = Json::object();
   all["nodes"] = nodes;
   all["ops"] = Json::object();

@@ -122,6 +122,14 @@ void BodyReader::add_checked(const NodeDef& def) {
     types.push_back(graph_.value(inputs.back()).dtype);
   }
   const Op* op = op_table().find(def.op);
+  if (in_function_ && def.op == "Identity" && types == std::vector{DType::kResource}) {
+    // The resource itself: loops know by this which variables stay the same.
+    Made& made = made_[def.name];
+    made.op = op;
+    made.counts = {1};
+    made.values = inputs;
+    return;
+  }
   AttrList attrs;
   if (!op && library_->has(def.op)) {
     // A function called by its name.

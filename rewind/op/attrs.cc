@@ -11,8 +11,14 @@ std::string text_of(int64_t v) { return std::to_string(v); }
 std::string text_of(double v) { return general_text(v, 9); }
 std::string text_of(bool v) { return v ? "true" : "false"; }
 std::string text_of(const std::string& v) {
+  constexpr const char* kDigits = "0123456789abcdef";
   std::string text = "'";
-  for (const char c : v) text += c == '\n' ? std::string("\\n") : std::string(1, c);
+  for (const char c : v) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (c == '\n') text += "\\n";
+    else if (byte >= 0x20 && byte < 0x7f) text += c;
+    else text += std::string("\\x") + kDigits[byte >> 4] + kDigits[byte & 15];
+  }
   return text + "'";
 }
 std::string text_of(DType v) { return std::string(name_of(v)); }

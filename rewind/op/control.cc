@@ -45,6 +45,12 @@ void check_arguments(ShapeContext& ctx, const FunctionBody& body, const char* wh
              " arguments, " + std::to_string(std::max(0, given)) + " are given, or types differ");
 }
 
+std::string types_text(const std::vector<DType>& types) {
+  std::string text;
+  for (const DType t : types) text += (text.empty() ? "" : ", ") + std::string(name_of(t));
+  return text;
+}
+
 void set_outputs(ShapeContext& ctx, const std::vector<Shape>& shapes) {
   if (shapes.size() != size_t(ctx.num_outputs()))
     ctx.fail("the function gives " + std::to_string(shapes.size()) + " results, the op has " +
@@ -89,7 +95,8 @@ void while_shape(ShapeContext& ctx) {
   check_loop_condition(ctx, *ctx.attr<BodyRef>("cond"));
   const std::vector<Shape> shapes = body->output_shapes();
   if (shapes.size() != size_t(ctx.num_inputs()) || body->output_types() != body->input_types())
-    ctx.fail("body must give one result for each loop variable, of its type");
+    ctx.fail("body must give one result for each loop variable, of its type: it takes (" +
+             types_text(body->input_types()) + ") and gives (" + types_text(body->output_types()) + ")");
   // What the user said of the loop variables; otherwise what is true before and after an iteration.
   const auto said = ctx.attr<std::vector<Shape>>("output_shapes");
   if (!said.empty() && said.size() != size_t(ctx.num_outputs()))

@@ -109,7 +109,10 @@ void GraphExporter::visit(const Graph& from, NodeId id, GraphCopy& copy, Graph& 
   } else if (op == "EagerPyFunc") {
     refuse(from, n, "rw::host_function calls C++ code, which a file cannot hold");
   }
-  copy.node(id, with_bodies(n.attrs, [&](const BodyRef& body) { return BodyRef(get(graph_ref(body))); }));
+  const NodeId made =
+      copy.node(id, with_bodies(n.attrs, [&](const BodyRef& body) { return BodyRef(get(graph_ref(body))); }));
+  // From an earlier file: the names say which gradient is whose.
+  if (std::string(n.name).starts_with("CustomGradient-")) to.node(made).name = std::string();
 }
 
 void GraphExporter::refuse(const Graph& graph, const Node& node, const std::string& why) {

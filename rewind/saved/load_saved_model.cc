@@ -63,10 +63,26 @@ MetaGraphDef& choose_graph(format::SavedModel& model, const std::vector<std::str
                             "; there are: " + (known.empty() ? "none" : known));
 }
 
+// Errors of what the file says name it.
+template <class Make>
+auto naming(const std::string& dir, Make make) {
+  const auto text = [&](const Error& e) {
+    const std::string what = e.what();
+    return what.find(dir) != std::string::npos ? what : std::string("[") + kLoad + "] " + dir + "/saved_model.pb: " + what;
+  };
+  try {
+    return make();
+  } catch (const InvalidArgumentError& e) { throw InvalidArgumentError(text(e)); } catch (const NotFoundError& e) {
+    throw NotFoundError(text(e));
+  } catch (const UnimplementedError& e) { throw UnimplementedError(text(e)); } catch (const DataLossError& e) {
+    throw DataLossError(text(e));
+  }
+}
+
 void report(const std::string& dir, const std::vector<MissingOp>& missing) {
   for (const MissingOp& m : missing) {
     std::string text = "rewind: " + dir + ": " +
-                       (m.refused ? "a loaded model may not use " : "there is no op ") + m.op +
+                       (m.refused ? "a loaded model may not use " + m.op : missing_op_text(m.op)) +
                        "; these functions need it and will not run: ";
     for (size_t i = 0; i < m.functions.size(); ++i) text += (i ? ", " : "") + m.functions[i];
     std::fputs((text + "\n").c_str(), stderr);
@@ -79,11 +95,11 @@ LoadedModel load(const std::string& dir, const LoadOptions& options) {
   if (current_trace()) fail_precondition(kLoad, "models are loaded outside of functions");
   Read read = read_model(dir);
   MetaGraphDef& graph = choose_graph(read.model, options.tags, dir);
-  if (!graph.object_graph_def || graph.object_graph_def->nodes.empty())
-    fail_unimplemented(kLoad, dir + " was written by TensorFlow 1");
-  const auto state = std::make_shared<LoadedState>(dir, std::move(graph), options, read.bytes);
+  const auto state =
+      naming(dir, [&] { return std::make_shared<LoadedState>(dir, std::move(graph), options, read.bytes); });
   report(dir, state->missing_ops());
-  auto signatures = std::make_shared<const LoadedModel::Signatures>(state->signatures());
+  auto signatures = naming(
+      dir, [&] { return std::make_shared<const LoadedModel::Signatures>(state->signatures()); });
   return {state, std::move(signatures), 0};
 }
 

@@ -7,6 +7,7 @@
 #include "rewind/graph/tensor_proto.h"
 #include "rewind/runtime/constant.h"
 #include "rewind/saved/loaded_state.h"
+#include "rewind/saved/loaded_structure.h"
 #include "rewind/tensor/tensor_impl.h"
 #include "rewind/tensor/trace.h"
 
@@ -16,6 +17,15 @@ namespace {
 std::string listed(const std::set<std::string>& names) {
   std::string text;
   for (const std::string& n : names) text += (text.empty() ? "" : ", ") + n;
+  return text;
+}
+
+// With an explanation of the first op that has one.
+std::string missing_text(const std::set<std::string>& missing) {
+  std::string text = "the function needs ops that this build does not have: " + listed(missing);
+  const std::string plain = "there is no op ";
+  for (const std::string& op : missing)
+    if (const std::string why = missing_op_text(op); !why.starts_with(plain)) return text + "; " + why;
   return text;
 }
 
@@ -36,24 +46,21 @@ void add_specs(const Value& value, std::map<std::string, TensorSpec>* out) {
 
 }  // namespace
 
+const format::SavedConcreteFunction& LoadedState::saved_function(const std::string& name) const {
+  const auto saved = objects().concrete_functions.find(name);
+  if (saved == objects().concrete_functions.end())
+    fail_invalid(kLoad, "there is no concrete function '" + name + "'");
+  return saved->second;
+}
+
 const LoadedState::SavedTrace& LoadedState::trace(const std::string& name) const {
   const std::lock_guard lock(mutex_);
-  const auto [it, is_new] = traces_.try_emplace(name);
-  if (!is_new) return it->second;
-  const auto saved = objects().concrete_functions.find(name);
-  if (saved == objects().concrete_functions.end()) {
-    traces_.erase(it);
-    fail_invalid(kLoad, "there is no concrete function '" + name + "'");
-  }
-  try {
-    if (const auto& in = saved->second.canonicalized_input_signature)
-      it->second.inputs = from_structured_value(*in);
-    if (const auto& out = saved->second.output_signature) it->second.outputs = from_structured_value(*out);
-  } catch (...) {
-    traces_.erase(name);
-    throw;
-  }
-  return it->second;
+  if (const auto it = traces_.find(name); it != traces_.end()) return it->second;
+  const format::SavedConcreteFunction& saved = saved_function(name);
+  SavedTrace trace;
+  if (const auto& in = saved.canonicalized_input_signature) trace.inputs = from_structured_value(*in);
+  if (const auto& out = saved.output_signature) trace.outputs = from_structured_value(*out);
+  return traces_.emplace(name, std::move(trace)).first->second;
 }
 
 std::shared_ptr<const LoadedFunction::Core> LoadedState::function(int node, const std::string& name) const {
@@ -81,8 +88,7 @@ std::shared_ptr<const ConcreteFunction> LoadedState::concrete(const std::string&
   if (const auto it = concrete_.find(name); it != concrete_.end()) return it->second;
   const OpCheck::Problems& problems = check_.of(name);
   if (!problems.missing.empty())
-    fail_unimplemented(called,
-                       "the function needs ops that this build does not have: " + listed(problems.missing));
+    fail_unimplemented(called, missing_text(problems.missing));
   if (!problems.refused.empty())
     fail_unimplemented(called,
                        "the function needs ops that a loaded model may not use: " + listed(problems.refused) +
@@ -91,6 +97,8 @@ std::shared_ptr<const ConcreteFunction> LoadedState::concrete(const std::string&
 }
 
 std::shared_ptr<const ConcreteFunction> LoadedState::build(const std::string& name) const {
+  if (const auto session = sessions_.find(name); session != sessions_.end())
+    return build_session(name, session->second);
   std::vector<ArgumentFacts> facts = library_.arguments_of(name);
   std::vector<Tensor> captures;
   std::vector<Variable> variables;
@@ -109,8 +117,11 @@ std::shared_ptr<const ConcreteFunction> LoadedState::build(const std::string& na
                               graph->argument_names[arguments + i] + " must be " +
                               std::string(name_of(dtype)) + ": got " +
                               std::string(name_of(captures[i].dtype())));
-  return std::make_shared<const ConcreteFunction>(graph, arguments, std::move(captures), std::move(variables),
-                                                  options_.memory_budget);
+  const bool described = objects().concrete_functions.contains(name);
+  return std::make_shared<const ConcreteFunction>(
+      graph, arguments, std::move(captures), std::move(variables), options_.memory_budget,
+      described ? call_structure(trace(name).inputs, trace(name).outputs, arguments, graph->outputs.size())
+                : CallStructure());
 }
 
 Tensor LoadedState::captured(int node, std::vector<Variable>* variables) const {

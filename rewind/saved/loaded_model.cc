@@ -2,6 +2,7 @@
 
 #include "rewind/base/error.h"
 #include "rewind/saved/loaded_state.h"
+#include "rewind/saved/loaded_view.h"
 
 namespace rw::saved_model {
 namespace {
@@ -206,46 +207,6 @@ std::vector<Variable> listed_variables(const LoadedState& state, int node, const
   return list;
 }
 
-class ObjectView final : public Trackable {
- public:
-  ObjectView(std::shared_ptr<const LoadedState> state, int node) : state_(std::move(state)), node_(node) {}
-
-  ObjectId id() const override {
-    return {"loaded", uint64_t(reinterpret_cast<uintptr_t>(&state_->object(node_)))};
-  }
-  Kind kind() const override {
-    const auto* object = std::get_if<format::SavedUserObject>(&state_->object(node_).kind);
-    if (!object) return Kind::kObject;
-    if (object->identifier == "trackable_list_wrapper") return Kind::kList;
-    if (object->identifier == "trackable_tuple_wrapper") return Kind::kTuple;
-    return object->identifier == "trackable_dict_wrapper" ? Kind::kDict : Kind::kObject;
-  }
-  std::vector<TrackableChild> children(TrackFor) const override {
-    std::vector<TrackableChild> list;
-    for (const auto& c : state_->object(node_).children) {
-      if (const Variable& v = state_->variable(c.node_id); v.defined())
-        list.push_back({c.local_name, trackable_of(v)});
-      else if (std::holds_alternative<format::SavedUserObject>(state_->object(c.node_id).kind))
-        list.push_back({c.local_name, std::make_shared<ObjectView>(state_, c.node_id)});
-    }
-    return list;
-  }
-  std::vector<TrackableSlot> slots() const override {
-    std::vector<TrackableSlot> list;
-    for (const auto& s : state_->object(node_).slot_variables) {
-      const Variable& beside = state_->variable(s.original_variable_node_id);
-      const Variable& slot = state_->variable(s.slot_variable_node_id);
-      if (beside.defined() && slot.defined()) list.push_back({beside, s.slot_name, slot});
-    }
-    return list;
-  }
-  std::string describe() const override { return "an object of " + state_->dir(); }
-
- private:
-  std::shared_ptr<const LoadedState> state_;
-  int node_;
-};
-
 }  // namespace
 
 std::vector<Variable> LoadedModel::variables() const {
@@ -266,6 +227,6 @@ void LoadedModel::visit_members(ChildCollector& collector) {
     if (const Variable& v = state_->variable(at); v.defined()) collector.members(path, v);
 }
 
-TrackablePtr LoadedModel::trackable() const { return std::make_shared<ObjectView>(state_, node_); }
+TrackablePtr LoadedModel::trackable() const { return loaded_view(state_, node_); }
 
 }  // namespace rw::saved_model

@@ -108,6 +108,7 @@ class LoadedModel : public Module {
     return function("__call__").call(std::move(arguments), std::move(by_name));
   }
 
+  bool is_root() const { return node_ == 0; }
   // By name; of the root.
   const std::map<std::string, SignatureFunction>& signatures() const;
 
@@ -140,16 +141,27 @@ class LoadedModel : public Module {
   friend LoadedModel load(const std::string& dir, const LoadOptions& options);
   LoadedModel(std::shared_ptr<const LoadedState> state, std::shared_ptr<const Signatures> signatures,
               int node);
-  int function_at(const std::string& path) const;
   std::shared_ptr<const LoadedState> state_;
   std::shared_ptr<const Signatures> signatures_;
   int node_;
 };
 
 // Reads a SavedModel folder. Throws NotFoundError without one, DataLossError for damaged files,
-// InvalidArgumentError for a model that is not well formed, UnimplementedError for TensorFlow 1's reference
-// variables and loops of Switch and Merge. Names ops that are missing on stderr, with the functions that need
-// them.
+// InvalidArgumentError for a model that is not well formed. Names ops that are missing on stderr, with the
+// functions that need them. Of TensorFlow 1's models the signatures are read; reference variables and loops of
+// Switch and Merge are among the ops that are missing.
 LoadedModel load(const std::string& dir, const LoadOptions& options = {});
+
+struct GraphOptions {
+  // Values that are given and asked for: "x", "x:0". By default all placeholders in the order of the file, and the
+  // first outputs of nodes that no other node needs.
+  std::vector<std::string> inputs = {}, outputs = {};
+  std::vector<std::string> allowed_ops = {};  // as in LoadOptions
+  int64_t memory_budget = 0;
+};
+// A GraphDef in a file (.pb, or as text .pbtxt, .txt) as a function: a frozen graph of TensorFlow 1, or what
+// FunctionGraph::as_graph_def gave. What the outputs do not need is left out. Throws as load() does, and
+// UnimplementedError with the names of ops that this build does not have.
+std::shared_ptr<const ConcreteFunction> load_graph(const std::string& path, const GraphOptions& options = {});
 
 }  // namespace rw::saved_model

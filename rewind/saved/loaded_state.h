@@ -15,6 +15,7 @@
 #include "rewind/saved/call_binding.h"
 #include "rewind/saved/loaded_model.h"
 #include "rewind/saved/op_check.h"
+#include "rewind/saved/session_graph.h"
 
 namespace rw::saved_model {
 
@@ -61,6 +62,8 @@ class LoadedState : public std::enable_shared_from_this<LoadedState> {
 
   // ---- functions
   const SavedTrace& trace(const std::string& name) const;
+  // What the file says of a trace. Throws InvalidArgumentError if it has none of that name.
+  const format::SavedConcreteFunction& saved_function(const std::string& name) const;
   std::shared_ptr<const LoadedFunction::Core> function(int node, const std::string& name) const;
   // Throws UnimplementedError, with the names of ops, when the function cannot run here. `called` is what the
   // user knows it by.
@@ -78,12 +81,17 @@ class LoadedState : public std::enable_shared_from_this<LoadedState> {
   SavedGradient::Capture gradient_capture(int node) const;
   std::shared_ptr<const ConcreteFunction> build(const std::string& name) const;
   Tensor captured(int node, std::vector<Variable>* variables) const;
+  // ---- session_objects.cc
+  void add_session_objects();
+  std::shared_ptr<const ConcreteFunction> build_session(const std::string& name,
+                                                        const SessionFunction& function) const;
 
   std::string dir_;
   format::MetaGraphDef graph_;
   LoadOptions options_;
   std::vector<Variable> variables_;  // by node, as the following
   std::vector<Tensor> values_;       // of constants and assets
+  std::map<std::string, SessionFunction> sessions_;  // of TensorFlow 1: functions that no library has
   std::vector<MissingOp> missing_;
 
   mutable std::recursive_mutex mutex_;  // guards the following
@@ -98,5 +106,7 @@ class LoadedState : public std::enable_shared_from_this<LoadedState> {
 // The values of the variables among the objects, from the bundle at `prefix`, by node. Throws when a variable
 // has none.
 std::vector<Variable> read_variables(const format::SavedObjectGraph& objects, const std::string& prefix);
+// The same where the checkpoint knows them by their names, as TensorFlow 1 wrote them.
+std::vector<Variable> read_named_variables(const format::SavedObjectGraph& objects, const std::string& prefix);
 
 }  // namespace rw::saved_model

@@ -28,6 +28,10 @@ class OpCheck {
   const Problems& of(const std::string& function);
   // Of nodes that belong to no function, and of all that they call.
   Problems of_nodes(const std::vector<const format::NodeDef*>& nodes);
+  // of(function) from now on, for one that the library does not have.
+  void note(const std::string& function, const std::vector<const format::NodeDef*>& nodes) {
+    of_function_[function] = of_nodes(nodes);
+  }
 
  private:
   void look_at(const format::NodeDef& node, Problems* problems);
@@ -37,5 +41,8 @@ class OpCheck {
   std::unordered_set<std::string> allowed_;
   std::unordered_map<std::string, Problems> of_function_;
 };
+
+// What is said of an op that there is none of: those of TensorFlow 1 by what they are.
+std::string missing_op_text(const std::string& op);
 
 }  // namespace rw::saved_model

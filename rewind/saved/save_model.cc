@@ -7,6 +7,7 @@
 #include "rewind/format/fingerprint64.h"
 #include "rewind/format/read_file.h"
 #include "rewind/saved/atomic_folder.h"
+#include "rewind/saved/loaded_model.h"
 #include "rewind/saved/saved_model_writer.h"
 #include "rewind/saved/snapshot.h"
 
@@ -79,7 +80,10 @@ void save(const TrackablePtr& root, const std::string& directory, const SaveOpti
 }
 
 void save(const Module& module, const std::string& directory, const SaveOptions& options) {
-  save(module.trackable(), directory, options);
+  SaveOptions with_own = options;
+  if (const auto* loaded = dynamic_cast<const LoadedModel*>(&module); loaded && loaded->is_root() && options.signatures.empty())
+    for (const auto& [key, f] : loaded->signatures()) with_own.signatures.emplace(key, f);
+  save(module.trackable(), directory, with_own);
 }
 
 }  // namespace rw::saved_model

@@ -7,7 +7,8 @@
 // Functions that RW_TRACK lists are saved with the traces that they have; those with an input_signature are
 // traced for it. One named `call` becomes `__call__`. Without signatures one is made of the root's only
 // function if that has one trace, as TensorFlow does. Inputs of a signature are named by TensorSpec::name,
-// else args_0, ...; results by the map's keys, else output_0, ...
+// else args_0, ...; results by the map's keys, else output_0, ... A loaded model keeps its signatures unless
+// others are given.
 //
 // The folder appears whole or not at all. What cannot be saved (a host function, an op of the program's own
 // without a decomposition: decomposition.h) is named in an UnimplementedError, and nothing is written.

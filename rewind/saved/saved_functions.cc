@@ -5,6 +5,7 @@
 #include "rewind/graph/graph_def.h"
 #include "rewind/graph/tensor_proto.h"
 #include "rewind/op/table.h"
+#include "rewind/saved/loaded_view.h"
 #include "rewind/saved/saved_model_writer.h"
 #include "rewind/tensor/trace.h"
 
@@ -40,6 +41,11 @@ void write_shapes_of_calls(const std::map<std::string, GraphPtr>& graphs,
       const auto it = f ? graphs.find((*f)->name) : graphs.end();
       if (it != graphs.end()) node.attr["_output_shapes"] = attr_of_shapes(it->second->output_shapes());
     }
+}
+
+void keep_signature(const format::SavedConcreteFunction& saved, CallSignature* call) {
+  if (saved.canonicalized_input_signature) call->canonical_inputs = *saved.canonicalized_input_signature;
+  if (saved.output_signature) call->structured_outputs = *saved.output_signature;
 }
 
 }  // namespace
@@ -96,8 +102,13 @@ void SavedModelWriter::find_functions(const ObjectGraph& objects) {
     Traced& traced = traced_[function.id()];
     traced.object = &function;
     traced.name = function.options().name == "function" ? member : function.options().name;
-    for (const ConcreteFunction& f : function.traces())
-      if (!captures_symbols(f)) traced.traces.push_back(add_function(f, identifier(traced.name)));
+    const auto* loaded = dynamic_cast<const saved_model::LoadedFunctionView*>(&function);
+    const std::vector<ConcreteFunction> traces = function.traces();
+    for (size_t i = 0; i < traces.size(); ++i) {
+      if (captures_symbols(traces[i])) continue;
+      traced.traces.push_back(add_function(traces[i], identifier(traced.name)));
+      if (loaded) keep_signature(loaded->saved(i), &traced.traces.back()->call);
+    }
   }
 }
 
@@ -228,6 +239,14 @@ void SavedModelWriter::write_function(const Traced& traced, int node) {
     return f.call.parameters;
   };
   const auto& traces = traced.traces;
+  if (const auto* loaded = dynamic_cast<const saved_model::LoadedFunctionView*>(traced.object);
+      loaded && loaded->bare() && !traces.empty()) {
+    write_concrete(*traces[0]);
+    format::SavedBareConcreteFunction bare = *loaded->bare();
+    bare.concrete_function_name = traces[0]->name;
+    object_graph_.nodes[size_t(node)].kind = std::move(bare);
+    return;
+  }
   const bool differ = std::any_of(traces.begin(), traces.end(), [&](const Saved* f) {
     return parameters(*f).size() != parameters(*traces[0]).size();
   });

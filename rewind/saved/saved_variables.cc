@@ -141,4 +141,18 @@ std::vector<Variable> read_variables(const SavedObjectGraph& objects, const std:
   return variables;
 }
 
+std::vector<Variable> read_named_variables(const SavedObjectGraph& objects, const std::string& prefix) {
+  std::vector<Variable> variables(objects.nodes.size());
+  std::optional<BundleReader> bundle;
+  for (size_t at = 0; at < objects.nodes.size(); ++at) {
+    const auto* saved = std::get_if<SavedVariable>(&objects.nodes[at].kind);
+    if (!saved) continue;
+    if (!bundle) bundle.emplace(prefix, kLoad);
+    const BundleReader::Entry* entry = bundle->find(saved->name);
+    if (!entry) fail_not_found(kLoad, "variable " + quoted(saved->name) + " has no value in " + prefix + ".index");
+    variables[at] = make_variable(*saved, read_value(*bundle, saved->name, *entry), saved->name);
+  }
+  return variables;
+}
+
 }  // namespace rw::saved_model

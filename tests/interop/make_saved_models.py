@@ -1,11 +1,12 @@
 """Writes tests/golden/saved_model/: small SavedModels of TensorFlow's, for tests that run without it.
 
-    make_saved_models.py          with a Python that has TensorFlow
+    make_saved_models.py [kinds | of_sessions | messages]         with a Python that has TensorFlow
 """
 import collections
 import os
 import pathlib
 import shutil
+import sys
 
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 import numpy as np  # noqa: E402
@@ -64,6 +65,34 @@ def kinds():
     (FOLDER / "object_graph.pb").write_bytes(objects.SerializeToString(deterministic=True))
 
 
+def of_sessions():
+    """What TensorFlow 1 wrote: with resource variables, and with reference variables and a loop of Switch and Merge."""
+    v1 = tf.compat.v1
+    v1.disable_control_flow_v2()
+    for name, resource in ("session", True), ("references", False):
+        with tf.Graph().as_default(), v1.Session() as session:
+            x = v1.placeholder(tf.float32, [None, 2], "x")
+            scale = v1.placeholder_with_default(10.0, [], "scale")
+            with v1.variable_scope("layer"):
+                w = v1.get_variable("w", initializer=[[1.0, 2.0], [3.0, 4.0]], use_resource=resource)
+            step = v1.get_variable("step", initializer=7, trainable=False, use_resource=True)
+            y = tf.identity(tf.matmul(x, w) * scale, "y")
+            looped = v1.while_loop(lambda i, v: i < 3, lambda i, v: (i + 1, v + v), [0, y])[1]
+            count = v1.assign_add(step, 1)
+            v1.summary.scalar("loss", tf.reduce_sum(y))  # needed by no signature
+            session.run(v1.global_variables_initializer())
+            builder = v1.saved_model.Builder(str(FOLDER / name))
+            predict = v1.saved_model.predict_signature_def
+            signatures = {"serving_default": predict({"x": x, "scale": scale}, {"y": y}), "loop": predict({"x": x}, {"y": looped}),
+                          "count": predict({"x": x}, {"step": tf.identity(count)})}
+            builder.add_meta_graph_and_variables(session, ["serve"], signatures)
+            builder.save()
+            if name == "references":
+                continue
+            frozen = v1.graph_util.convert_variables_to_constants(session, session.graph_def, ["y"])
+            (FOLDER / "frozen.pb").write_bytes(frozen.SerializeToString(deterministic=True))
+
+
 def messages():
     """Cases that the models do not hold."""
     value = nested_structure_coder.encode_structure({
@@ -111,10 +140,12 @@ def messages():
 
 
 if __name__ == "__main__":
-    shutil.rmtree(FOLDER, ignore_errors=True)
-    FOLDER.mkdir(parents=True)
-    kinds()
-    messages()
+    # Those that are named, or all.
+    wanted = sys.argv[1:] or ["kinds", "of_sessions", "messages"]
+    if len(wanted) == 3:
+        shutil.rmtree(FOLDER, ignore_errors=True)
+        FOLDER.mkdir(parents=True)
+    for name in wanted: globals()[name]()
     for path in sorted(FOLDER.rglob("*")):
         if path.is_file():
             print(path.relative_to(FOLDER), path.stat().st_size)
