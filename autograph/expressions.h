@@ -9,8 +9,9 @@
 namespace rw::autograph_tool {
 
 // Those of one function, without those of functions in it.
-void write_expressions(const Source& source, const Facts& facts, const Conditions& conditions, const Promotion& promotion,
-                       const Function& function, Edits& edits, std::set<Refusal>& refusals);
+void write_expressions(const Source& source, const Facts& facts, const Conditions& conditions,
+                       const Promotion& promotion, const Function& function, Edits& edits,
+                       std::set<Refusal>& refusals);
 // Operands that a staged one decides about: behind && and ||, and of ?:.
 std::vector<Range> staged_operands(const Source& source, const Conditions& conditions,
                                    const Function& function);

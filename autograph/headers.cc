@@ -9,8 +9,9 @@ class Collector : public clang::PPCallbacks {
  public:
   Collector(const clang::SourceManager& manager, Directives& found) : manager_(manager), found_(found) {}
   void InclusionDirective(clang::SourceLocation, const clang::Token& word, llvm::StringRef, bool angled,
-                          clang::CharSourceRange name, clang::OptionalFileEntryRef file, llvm::StringRef, llvm::StringRef,
-                          const clang::Module*, bool, clang::SrcMgr::CharacteristicKind) override {
+                          clang::CharSourceRange name, clang::OptionalFileEntryRef file, llvm::StringRef,
+                          llvm::StringRef, const clang::Module*, bool,
+                          clang::SrcMgr::CharacteristicKind) override {
     if (!file || !word.getIdentifierInfo() || word.getIdentifierInfo()->getName() != "include") return;
     Directive d;
     std::tie(d.name.file, d.name.offset) = manager_.getDecomposedExpansionLoc(name.getBegin());
@@ -42,7 +43,8 @@ class Copies {
 
   void add(clang::FileID file) {
     const clang::FileEntry* entry = source_.manager().getFileEntryForID(file);
-    if (!entry || file == source_.manager().getMainFileID() || !files_.try_emplace(entry, file).second) return;
+    if (!entry || file == source_.manager().getMainFileID() || !files_.try_emplace(entry, file).second)
+      return;
     for (const Directive& d : directives_)
       if (d.target == entry) {
         if (!source_.users(source_.location(d.name)) || !d.name_end) forced_.insert(file);
@@ -62,20 +64,24 @@ class Copies {
 
 }  // namespace
 
-std::unique_ptr<clang::PPCallbacks> collect_directives(const clang::SourceManager& manager, Directives& found) {
+std::unique_ptr<clang::PPCallbacks> collect_directives(const clang::SourceManager& manager,
+                                                       Directives& found) {
   return std::make_unique<Collector>(manager, found);
 }
 
 std::string line_directive(const std::string& file) { return "#line 1 " + quoted(file) + "\n"; }
 
-std::vector<HeaderCopy> copy_headers(const Source& source, const Directives& directives, const std::string& folder,
-                                     std::map<clang::FileID, Edits>& edits, std::set<Refusal>& refusals) {
+std::vector<HeaderCopy> copy_headers(const Source& source, const Directives& directives,
+                                     const std::string& folder, std::map<clang::FileID, Edits>& edits,
+                                     std::set<Refusal>& refusals) {
   Copies copies(source, directives);
   for (const auto& [file, of_file] : edits) copies.add(file);
   for (const clang::FileID file : copies.forced())
     refusals.insert({{file, 0},
-                     "functions of this header have conditions on tensors, and it is part of a precompiled header or of another "
-                     "one that the compiler is told to include, where they cannot be rewritten; include it in the source only"});
+                     "functions of this header have conditions on tensors, and it is part of a precompiled "
+                     "header or of another "
+                     "one that the compiler is told to include, where they cannot be rewritten; include it "
+                     "in the source only"});
   const clang::SourceManager& manager = source.manager();
   std::map<const clang::FileEntry*, std::string> outputs;
   std::set<std::string> taken;
@@ -89,8 +95,10 @@ std::vector<HeaderCopy> copy_headers(const Source& source, const Directives& dir
   for (const Directive& d : directives) {
     const clang::FileEntry* in = manager.getFileEntryForID(d.name.file);
     if (!d.name_end || !done.insert(d.name).second) continue;
-    if (copies.has(d.target)) edits[d.name.file].replace(d.name.offset, d.name_end, quoted(outputs.at(d.target)));
-    else if (d.quoted && copies.has(in)) edits[d.name.file].replace(d.name.offset, d.name_end, quoted(d.path));
+    if (copies.has(d.target))
+      edits[d.name.file].replace(d.name.offset, d.name_end, quoted(outputs.at(d.target)));
+    else if (d.quoted && copies.has(in))
+      edits[d.name.file].replace(d.name.offset, d.name_end, quoted(d.path));
   }
   std::vector<HeaderCopy> result;
   for (const auto& [entry, file] : copies.files())

@@ -36,7 +36,8 @@ class Tagger {
     if (const auto* method = dyn_cast<clang::CXXMethodDecl>(f); method && method->isVirtual())
       if (!source_.context().getCurrentKeyFunction(method->getParent())) return record(method->getParent());
     const clang::FunctionDecl* first = f->getFirstDecl();
-    const bool in_many_files = f->isInlined() || first->isInlined() || f->isTemplated() || first->isTemplated();
+    const bool in_many_files =
+        f->isInlined() || first->isInlined() || f->isTemplated() || first->isTemplated();
     if (in_many_files && f->isExternallyVisible() && !f->isExternC()) tag(first->getInnerLocStart());
   }
   void variable(const clang::VarDecl* v) {
@@ -63,8 +64,8 @@ class Tagger {
 
 }  // namespace
 
-void tag_functions(const Source& source, const std::vector<Function>& functions, const std::vector<bool>& converted,
-                   std::map<clang::FileID, Edits>& edits) {
+void tag_functions(const Source& source, const std::vector<Function>& functions,
+                   const std::vector<bool>& converted, std::map<clang::FileID, Edits>& edits) {
   Tagger tagger(source, edits);
   for (size_t i = 0; i < functions.size(); ++i) {
     if (!converted[i] || functions[i].range.file == source.manager().getMainFileID()) continue;

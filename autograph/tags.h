@@ -1,5 +1,6 @@
-// What headers define stands in many files, converted in some and plain in others. Converted functions carry an ABI tag,
-// and so do classes whose table of virtual functions would hold them, so that the linker does not take one for the other.
+// What headers define stands in many files, converted in some and plain in others. Converted functions carry
+// an ABI tag, and so do classes whose table of virtual functions would hold them, so that the linker does not
+// take one for the other.
 #pragma once
 
 #include "edits.h"
@@ -7,7 +8,7 @@
 
 namespace rw::autograph_tool {
 
-void tag_functions(const Source& source, const std::vector<Function>& functions, const std::vector<bool>& converted,
-                   std::map<clang::FileID, Edits>& edits);
+void tag_functions(const Source& source, const std::vector<Function>& functions,
+                   const std::vector<bool>& converted, std::map<clang::FileID, Edits>& edits);
 
 }  // namespace rw::autograph_tool

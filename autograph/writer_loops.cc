@@ -267,8 +267,8 @@ void Writer::switched(const clang::SwitchStmt* s) {
         if (g.before.any())
           match = kSpace + ("and_(" + none_of(g.before)) + ", [&] { return " + match + "; })";
       }
-      open = std::string("for (") + kSpace + "If " + test + "(" + match + ", " + state(region, s) +
-             "); " + test + ".next();) if (" + test + ".branch()) {";
+      open = std::string("for (") + kSpace + "If " + test + "(" + match + ", " + state(region, s) + "); " +
+             test + ".next();) if (" + test + ".branch()) {";
       if (!plan->chain) open += " " + entered_flags_.at(s) + " = true;";
       else if (!last) close = "} else";
     }

@@ -54,7 +54,8 @@ void train_and_checkpoint(bool with_iterator, std::vector<std::string>* kept) {
   rw::train::CheckpointManager manager(ckpt, "./tf_ckpts", {.max_to_keep = 3});
 
   ckpt.restore(manager.latest_checkpoint());
-  if (!manager.latest_checkpoint().empty()) std::cout << "Restored from " << manager.latest_checkpoint() << "\n";
+  if (!manager.latest_checkpoint().empty())
+    std::cout << "Restored from " << manager.latest_checkpoint() << "\n";
   else std::cout << "Initializing from scratch.\n";
   for (int i = 0; i < 50; ++i) {
     const auto [x, y] = *iterator.next();
@@ -83,7 +84,8 @@ std::set<std::string> files(const std::string& folder) {
 
 }  // namespace
 
-// A folder that is given holds what the program in the other language has written: training goes on from there.
+// A folder that is given holds what the program in the other language has written: training goes on from
+// there.
 int main(int argc, char** argv) {
   const bool given = argc > 1;
   std::string folder = given ? argv[1] : (fs::temp_directory_path() / "guide-XXXXXX").string();

@@ -24,7 +24,9 @@ struct CustomModule : rw::Module {
   void set(const Tensor& new_v) { v.assign(new_v); }
   rw::Function<Tensor(const Tensor&)> call{this, &CustomModule::forward, {.argument_names = {"x"}}};
   rw::Function<void(const Tensor&)> mutate{
-      this, &CustomModule::set, {.input_signature = {{TensorSpec{{}, rw::float32}}}, .argument_names = {"new_v"}}};
+      this,
+      &CustomModule::set,
+      {.input_signature = {{TensorSpec{{}, rw::float32}}}, .argument_names = {"new_v"}}};
   RW_TRACK(v, call, mutate)
 };
 
@@ -60,7 +62,8 @@ std::set<std::string> files(const std::string& folder) {
 }
 void print_decoded(const char* what, const Tensor& result) {
   std::cout << what;
-  for (const int32_t i : rw::math::top_k(result[0], 5).indices.to_vector<int32_t>()) std::cout << " " << i + 1;
+  for (const int32_t i : rw::math::top_k(result[0], 5).indices.to_vector<int32_t>())
+    std::cout << " " << i + 1;
   std::cout << "\n";
 }
 
@@ -133,15 +136,18 @@ int main() {
   // Specifying signatures during export
   std::cout << imported.signatures().size() << "\n";
   const auto call = module.call.get_concrete_function(TensorSpec{});
-  rw::saved_model::save(module, folder + "/module_with_signature", {.signatures = {{"serving_default", call}}});
+  rw::saved_model::save(module, folder + "/module_with_signature",
+                        {.signatures = {{"serving_default", call}}});
   print_names(keys(rw::saved_model::load(folder + "/module_with_signature").signatures()));
 
-  rw::saved_model::save(module, folder + "/module_with_multiple_signatures",
-                        {.signatures = {{"serving_default", call},
-                                        {"array_input", module.call.get_concrete_function(TensorSpec{{-1}})}}});
+  rw::saved_model::save(
+      module, folder + "/module_with_multiple_signatures",
+      {.signatures = {{"serving_default", call},
+                      {"array_input", module.call.get_concrete_function(TensorSpec{{-1}})}}});
   const auto several = rw::saved_model::load(folder + "/module_with_multiple_signatures");
   print_names(keys(several.signatures()));
-  std::cout << several.signatures().at("array_input")({{"x", rw::constant({1.0f, 2.0f})}}).at("output_0") << "\n";
+  std::cout << several.signatures().at("array_input")({{"x", rw::constant({1.0f, 2.0f})}}).at("output_0")
+            << "\n";
 
   CustomModuleWithOutputName module_output;
   rw::saved_model::save(module_output, folder + "/module_with_output_name",

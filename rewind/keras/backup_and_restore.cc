@@ -27,9 +27,11 @@ BackupAndRestore::BackupAndRestore(const std::string& backup_dir, const BackupAn
 
 void BackupAndRestore::on_train_begin(Logs&) {
   if (!model().built())
-    fail_precondition(kBackupAndRestore, "model \"" + model().name() +
-                                "\" must be built before fit, so that a backup can be loaded: give it an Input, call it "
-                                "on a batch, or build_for(input_shape)");
+    fail_precondition(
+        kBackupAndRestore,
+        "model \"" + model().name() +
+            "\" must be built before fit, so that a backup can be loaded: give it an Input, call it "
+            "on a batch, or build_for(input_shape)");
   try {
     if (fs::exists(latest_)) return restore(latest_);
   } catch (const DataLossError& e) {
@@ -43,10 +45,13 @@ void BackupAndRestore::on_train_begin(Logs&) {
 void BackupAndRestore::restore(const std::string& file) {
   try {
     const LoadedWeights loaded = model().load_weights(file, {.training_state = true});
-    if (!loaded.position) throw DataLossError(std::string("[") + kBackupAndRestore + "] " + file + " has no position of a training");
+    if (!loaded.position)
+      throw DataLossError(std::string("[") + kBackupAndRestore + "] " + file +
+                          " has no position of a training");
     host().resume_from(*loaded.position);
   } catch (const InvalidArgumentError& e) {
-    throw_with_note(e, "; the backup " + file + " is of another training: delete it, or give this one a folder of its own");
+    throw_with_note(e, "; the backup " + file +
+                           " is of another training: delete it, or give this one a folder of its own");
   }
 }
 

@@ -1,11 +1,12 @@
-// BackupAndRestore: a training that was killed goes on where its last backup stood, with the bits of one that was
-// never stopped.
+// BackupAndRestore: a training that was killed goes on where its last backup stood, with the bits of one that
+// was never stopped.
 //
 //   model.fit(x, y, {.epochs = 50, .callbacks = {keras::BackupAndRestore("backup", {.save_freq = 100})}});
 //
 // The same program, started again, resumes. A backup is one file, <backup_dir>/latest.safetensors: weights,
 // optimizer, states of random layers, the position in epoch and data, metrics, and the state of the callbacks
-// that keep one. It appears whole or not at all, so that a kill at any moment leaves this one or the one before.
+// that keep one. It appears whole or not at all, so that a kill at any moment leaves this one or the one
+// before.
 #pragma once
 
 #include "rewind/keras/callbacks.h"

@@ -80,8 +80,8 @@ class Callback {
   virtual void on_predict_batch_begin(int64_t batch, Logs& logs) { (void)batch, (void)logs; }
   virtual void on_predict_batch_end(int64_t batch, Logs& logs) { (void)batch, (void)logs; }
 
-  // What it has seen of the training, as bytes, so that it goes on as if training had never stopped; and back,
-  // behind on_train_begin. Throws InvalidArgumentError for bytes that another class wrote.
+  // What it has seen of the training, as bytes, so that it goes on as if training had never stopped; and
+  // back, behind on_train_begin. Throws InvalidArgumentError for bytes that another class wrote.
   virtual std::string save_state() const { return {}; }
   virtual void load_state(const std::string& state) { (void)state; }
 

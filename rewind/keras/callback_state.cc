@@ -35,7 +35,8 @@ void EarlyStopping::load_state(const std::string& state) {
   stopped_epoch_ = from.number();
   best_epoch_ = from.number();
   best_weights_.clear();
-  for (int64_t left = from.number(0, int64_t(state.size())); left > 0; --left) best_weights_.push_back(from.tensor());
+  for (int64_t left = from.number(0, int64_t(state.size())); left > 0; --left)
+    best_weights_.push_back(from.tensor());
   from.finish();
   if (stopped_epoch_ > 0) host().stop_training = true;
 }

@@ -1,6 +1,6 @@
 // Model: evaluate, predict and single steps.
-#include "rewind/keras/batch_source.h"
 #include "rewind/base/error.h"
+#include "rewind/keras/batch_source.h"
 #include "rewind/keras/interrupt.h"
 #include "rewind/keras/layer_state.h"
 #include "rewind/keras/model_host.h"

@@ -77,8 +77,8 @@ Tensor class_weights(const std::map<int64_t, double>& by_class, const Batch& bat
   return constant(weights);
 }
 
-// An epoch that is resumed in its middle goes on with the rate that it had there, whatever callbacks set at its
-// beginning.
+// An epoch that is resumed in its middle goes on with the rate that it had there, whatever callbacks set at
+// its beginning.
 void begin_epoch(CallbackList& callbacks, int epoch, int64_t step, const Optimizer& optimizer) {
   std::vector<std::pair<Variable, Tensor>> rates;
   if (step > 0)
@@ -213,7 +213,8 @@ History Model::fit_on(BatchSource& training, BatchSource* validation, const FitO
     }
     if (!any && step > 0) {  // resumed behind the last step
       if (counted) logs = metric_logs(t);
-      else for (const auto& [name, value] : begin.logs) logs.set(name, value);
+      else
+        for (const auto& [name, value] : begin.logs) logs.set(name, value);
     }
     if (!any && logs.empty()) fail_invalid("fit", "the data has no batches");
     const bool whole = !host.stop_training || (steps > 0 && step >= steps);

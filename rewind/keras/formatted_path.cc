@@ -104,7 +104,8 @@ class Formatter {
       case 'f': return padded(fixed_text(value, s.precision), s);
       case 'e': return padded(exponential_text(value, s.precision), s);
       case 'g': return padded(general_text(value, s.precision), s);
-      case 0: return padded(s.precise ? general_text(value, s.precision) : scalar_text(value, DType::kFloat64), s);
+      case 0:
+        return padded(s.precise ? general_text(value, s.precision) : scalar_text(value, DType::kFloat64), s);
       default: fail("\"" + spec + "\" is no format of a real number");
     }
   }
@@ -117,7 +118,8 @@ class Formatter {
 
 }  // namespace
 
-std::string formatted_path(const std::string& pattern, int64_t epoch, std::optional<int64_t> batch, const Logs& logs) {
+std::string formatted_path(const std::string& pattern, int64_t epoch, std::optional<int64_t> batch,
+                           const Logs& logs) {
   return Formatter(pattern, epoch, batch, logs).run();
 }
 

@@ -1,6 +1,6 @@
-// While this thread makes a model from a file. The file has the values of the weights, so new ones are zeros and
-// no initializer runs; and what a config asks for is bounded by what the file could hold. In safe mode layers
-// that bring code along are refused.
+// While this thread makes a model from a file. The file has the values of the weights, so new ones are zeros
+// and no initializer runs; and what a config asks for is bounded by what the file could hold. In safe mode
+// layers that bring code along are refused.
 #pragma once
 
 #include <cstdint>

@@ -24,9 +24,12 @@ ModelCheckpoint::ModelCheckpoint(std::string filepath, const ModelCheckpointOpti
       monitor_(options.monitor, options.mode, 0),
       best_(options.initial_value_threshold) {
   if (o_.save_weights_only && !filepath_.ends_with(".weights.h5"))
-    fail_invalid(kModelCheckpoint, "with save_weights_only the file path must end in .weights.h5: got \"" + filepath_ + "\"");
+    fail_invalid(kModelCheckpoint,
+                 "with save_weights_only the file path must end in .weights.h5: got \"" + filepath_ + "\"");
   if (!o_.save_weights_only && !filepath_.ends_with(".keras") && !filepath_.ends_with(".h5"))
-    fail_invalid(kModelCheckpoint, "the file path must end in .keras, or in .h5 for the older format: got \"" + filepath_ + "\"");
+    fail_invalid(
+        kModelCheckpoint,
+        "the file path must end in .keras, or in .h5 for the older format: got \"" + filepath_ + "\"");
 }
 
 void ModelCheckpoint::on_epoch_begin(int64_t epoch, Logs&) { epoch_ = epoch; }
@@ -59,7 +62,9 @@ bool ModelCheckpoint::should_save(int64_t epoch, const Logs& logs, const std::st
   const std::optional<double> current = logs.get(o_.monitor);
   if (!current) {
     std::fputs(("rewind: ModelCheckpoint can save the best model only with " + o_.monitor +
-                " available; there are " + logs.names() + ". It saves this one\n").c_str(), stderr);
+                " available; there are " + logs.names() + ". It saves this one\n")
+                   .c_str(),
+               stderr);
     return true;
   }
   const std::string before = best_ ? fixed_text(*best_, 5) : "None";
@@ -69,7 +74,7 @@ bool ModelCheckpoint::should_save(int64_t epoch, const Logs& logs, const std::st
   }
   if (o_.verbose > 0)
     print(in_epoch(epoch) + o_.monitor + " improved from " + before + " to " + fixed_text(*current, 5) +
-        ", saving model to " + path + "\n");
+          ", saving model to " + path + "\n");
   best_ = current;
   return true;
 }

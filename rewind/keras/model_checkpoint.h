@@ -47,8 +47,9 @@ class ModelCheckpoint : public Callback {
 
 }  // namespace callbacks
 
-// A path whose {fields} are replaced: Python's str.format for numbers by name. Throws InvalidArgumentError for
-// names that are not there and formats that numbers do not have.
-std::string formatted_path(const std::string& pattern, int64_t epoch, std::optional<int64_t> batch, const Logs& logs);
+// A path whose {fields} are replaced: Python's str.format for numbers by name. Throws InvalidArgumentError
+// for names that are not there and formats that numbers do not have.
+std::string formatted_path(const std::string& pattern, int64_t epoch, std::optional<int64_t> batch,
+                           const Logs& logs);
 
 }  // namespace rw::keras

@@ -49,9 +49,7 @@ template <class F>
 auto at_place(const std::string& place, F make) {
   try {
     return make();
-  } catch (const Error& e) {
-    throw_with_note(e, "; in " + place, {"; in " + place});
-  }
+  } catch (const Error& e) { throw_with_note(e, "; in " + place, {"; in " + place}); }
 }
 
 // ---- writing ----------------------------------------------------------------------------------------------
@@ -61,8 +59,8 @@ std::string date_text() {
   std::tm t{};
   localtime_r(&now, &t);
   const auto two = [](int n) { return natural_text(uint64_t(n), 10, 2); };
-  return natural_text(uint64_t(t.tm_year + 1900), 10, 4) + "-" + two(t.tm_mon + 1) + "-" + two(t.tm_mday) + "@" +
-         two(t.tm_hour) + ":" + two(t.tm_min) + ":" + two(t.tm_sec);
+  return natural_text(uint64_t(t.tm_year + 1900), 10, 4) + "-" + two(t.tm_mon + 1) + "-" + two(t.tm_mday) +
+         "@" + two(t.tm_hour) + ":" + two(t.tm_min) + ":" + two(t.tm_sec);
 }
 
 void save_archive(const Model& model, const std::string& path) {
@@ -124,7 +122,8 @@ void save_legacy(const Model& model, const std::string& path, bool include_optim
 
 // ---- reading ----------------------------------------------------------------------------------------------
 
-Model make_model(const Config& config, const std::string& place, const LoadModelOptions& options, uint64_t stored) {
+Model make_model(const Config& config, const std::string& place, const LoadModelOptions& options,
+                 uint64_t stored) {
   return at_place(place, [&] {
     const LoadingScope scope(options.safe_mode, stored, options.limit);
     return model_from_config(config);
@@ -138,8 +137,8 @@ void compile_as(Model& model, const Config* config, const std::string& place) {
 }
 
 // The parts of an archive, or of a folder with the same files.
-Model from_parts(const Config& config, const std::string& place, const format::SharedBytes& weights, uint64_t stored,
-                 const std::string& path, const LoadModelOptions& options) {
+Model from_parts(const Config& config, const std::string& place, const format::SharedBytes& weights,
+                 uint64_t stored, const std::string& path, const LoadModelOptions& options) {
   const format::Hdf5File file(weights, options.limit);
   Model model = make_model(config, place, options, stored);
   if (options.compile) compile_as(model, config.find("compile_config"), place);
@@ -171,7 +170,8 @@ Model from_folder(const std::string& path, const LoadModelOptions& options) {
 Config compile_config_of(const Config& training) {
   if (!training.members()) fail_config("what a model is compiled with as an object", training);
   Config out = Config::object();
-  for (const auto& [name, value] : *training.members()) out[name == "optimizer_config" ? "optimizer" : name] = value;
+  for (const auto& [name, value] : *training.members())
+    out[name == "optimizer_config" ? "optimizer" : name] = value;
   return out;
 }
 
@@ -181,8 +181,10 @@ Model from_legacy(const std::string& path, const LoadModelOptions& options) {
   const format::Hdf5Object& root = file.root();
   const auto config = root.attribute("model_config");
   if (!config)
-    fail_invalid(kLoad, path + " has no attribute model_config: the file holds weights alone, which load_weights() of "
-                               "a model takes");
+    fail_invalid(kLoad,
+                 path +
+                     " has no attribute model_config: the file holds weights alone, which load_weights() of "
+                     "a model takes");
   const std::string place = path + ": attribute model_config";
   Model model = make_model(format::parse_json(config->string(), place), place, options, bytes->size());
   load_legacy_weights(model, root.at("model_weights"), path, {.limit = options.limit});
@@ -199,9 +201,10 @@ Model from_legacy(const std::string& path, const LoadModelOptions& options) {
 
 [[noreturn]] void fail_folder(const std::string& path) {
   if (fs::exists(path + "/saved_model.pb"))
-    fail_invalid(kLoad, path + " is a SavedModel, which has functions and no Keras model: keras::TFSMLayer(\"" + path +
-                            "\", {.call_endpoint = \"serving_default\"}) is a layer that calls one of them, "
-                            "rw::saved_model::load opens all");
+    fail_invalid(
+        kLoad, path + " is a SavedModel, which has functions and no Keras model: keras::TFSMLayer(\"" + path +
+                   "\", {.call_endpoint = \"serving_default\"}) is a layer that calls one of them, "
+                   "rw::saved_model::load opens all");
   fail_invalid(kLoad, path + " is a folder: expected a .keras or .h5 file, or a folder with config.json");
 }
 
@@ -210,10 +213,12 @@ Model from_legacy(const std::string& path, const LoadModelOptions& options) {
 void save_model(const Model& model, const std::string& path, const SaveModelOptions& options) {
   if (current_trace()) fail_precondition(kSave, "models are saved outside of functions");
   if (!path.ends_with(".keras") && !is_legacy(path))
-    fail_invalid(kSave, path + ": the extension says the format: .keras, or .h5 for the older one; "
-                               "rw::saved_model::save writes SavedModels");
+    fail_invalid(kSave, path +
+                            ": the extension says the format: .keras, or .h5 for the older one; "
+                            "rw::saved_model::save writes SavedModels");
   if (!options.overwrite && fs::exists(path))
-    throw AlreadyExistsError(std::string("[") + kSave + "] " + path + " is there already; {.overwrite = true} replaces it");
+    throw AlreadyExistsError(std::string("[") + kSave + "] " + path +
+                             " is there already; {.overwrite = true} replaces it");
   if (!model.built())
     warn("model \"" + model.name() + "\" is saved before it is built: it has no weights yet");
   if (is_legacy(path)) save_legacy(model, path, options.include_optimizer);
@@ -228,7 +233,8 @@ Model load_model(const std::string& path, const LoadModelOptions& options) {
   }
   if (is_legacy(path)) return from_legacy(path, options);
   if (path.ends_with(".keras")) return from_archive(path, options);
-  fail_invalid(kLoad, path + ": expected a .keras file, an older .h5 or .hdf5 one, or a folder with config.json");
+  fail_invalid(kLoad,
+               path + ": expected a .keras file, an older .h5 or .hdf5 one, or a folder with config.json");
 }
 
 }  // namespace models

@@ -14,7 +14,8 @@
 namespace rw::keras {
 
 void ModelHost::resume_from(const TrainingPosition& position) {
-  if (!begin_at) fail_precondition("resume_from", "a callback may say where fit begins in on_train_begin only");
+  if (!begin_at)
+    fail_precondition("resume_from", "a callback may say where fit begins in on_train_begin only");
   begin_at(position);
 }
 

@@ -1,4 +1,5 @@
-// What training, testing and predicting share: what callbacks see of a model, and the numbers that they are told.
+// What training, testing and predicting share: what callbacks see of a model, and the numbers that they are
+// told.
 #pragma once
 
 #include <functional>
@@ -28,8 +29,8 @@ class ModelHost : public TrainingHost {
   Trainer* trainer_;
 };
 
-// The callbacks with the progress bar that `verbose` asks for. One that keeps where training stands comes last, so
-// that it keeps what the others have done.
+// The callbacks with the progress bar that `verbose` asks for. One that keeps where training stands comes
+// last, so that it keeps what the others have done.
 CallbackList listeners(const std::vector<CallbackRef>& given, int verbose);
 // By name; converted when somebody looks.
 Logs numbers(const std::vector<std::string>& names, const std::vector<Tensor>& values);
@@ -38,8 +39,8 @@ void refuse_sample_weight(const char* tag, const Tensor& weights);
 // Steps of a pass (-1: unknown) that a limit (0: none) may cut.
 int64_t shorter(int64_t steps, int64_t limit);
 
-// What callbacks that keep state have seen, in their order; and back. Throws InvalidArgumentError for states of
-// other callbacks.
+// What callbacks that keep state have seen, in their order; and back. Throws InvalidArgumentError for states
+// of other callbacks.
 std::vector<std::string> save_states(const CallbackList& callbacks);
 void load_states(const CallbackList& callbacks, const std::vector<std::string>& states);
 

@@ -2,9 +2,9 @@
 //
 //   auto model = keras::models::load_model("model.keras");   // architecture, weights, optimizer
 //   keras::models::save_model(model, "model.keras");         // or model.save("model.keras")
-// A .keras file is a zip archive of metadata.json, config.json and model.weights.h5, an older .h5 file has the
-// same as attributes and groups; Keras 3 reads both. What they do not keep: the states of random layers, and
-// where an epoch stood (callbacks::BackupAndRestore does).
+// A .keras file is a zip archive of metadata.json, config.json and model.weights.h5, an older .h5 file has
+// the same as attributes and groups; Keras 3 reads both. What they do not keep: the states of random layers,
+// and where an epoch stood (callbacks::BackupAndRestore does).
 #pragma once
 
 #include <string>

@@ -6,11 +6,13 @@
 namespace rw::keras {
 
 SaveFrequency::SaveFrequency(const std::string& word) {
-  if (word != "epoch") fail_invalid("save_freq", "expected \"epoch\" or a number of batches: got \"" + word + "\"");
+  if (word != "epoch")
+    fail_invalid("save_freq", "expected \"epoch\" or a number of batches: got \"" + word + "\"");
 }
 SaveFrequency::SaveFrequency(int64_t batches, bool) : batches_(batches) {
   if (batches <= 0)
-    fail_invalid("save_freq", "expected \"epoch\" or a positive number of batches: got " + std::to_string(batches));
+    fail_invalid("save_freq",
+                 "expected \"epoch\" or a positive number of batches: got " + std::to_string(batches));
 }
 
 bool SaveFrequency::count_batch() {

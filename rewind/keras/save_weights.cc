@@ -134,7 +134,8 @@ void add_position(const TrainingPosition& at, std::vector<NamedVariable>* list) 
   add(std::string(kPosition) + "data", bytes_tensor(at.data));
   for (size_t i = 0; i < at.metrics.size(); ++i) add(position_name("metrics", i), at.metrics[i]);
   for (size_t i = 0; i < at.weights.size(); ++i) add(position_name("weights", i), at.weights[i]);
-  for (size_t i = 0; i < at.callbacks.size(); ++i) add(position_name("callbacks", i), bytes_tensor(at.callbacks[i]));
+  for (size_t i = 0; i < at.callbacks.size(); ++i)
+    add(position_name("callbacks", i), bytes_tensor(at.callbacks[i]));
   if (!at.logs.empty()) add(std::string(kPosition) + "logs", bytes_tensor(logs_bytes(at.logs)));
   FileChecksum sum;
   for (NamedVariable& v : *list) {  // snapshots, so that what is summed is what is written

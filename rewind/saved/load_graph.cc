@@ -41,7 +41,8 @@ std::vector<std::string> last_values(const format::GraphDef& graph) {
     for (const std::string& input : node.input) taken.insert(parse_input(input).node);
   std::vector<std::string> names;
   for (const format::NodeDef& node : graph.node)
-    if (!taken.contains(node.name) && node.op != "Placeholder" && node.op != "NoOp") names.push_back(node.name);
+    if (!taken.contains(node.name) && node.op != "Placeholder" && node.op != "NoOp")
+      names.push_back(node.name);
   return names;
 }
 
@@ -55,8 +56,8 @@ void check_ops(const format::GraphDef& all, const SessionFunction& function, con
   const OpCheck::Problems problems = check.of_nodes(nodes);
   for (const std::string& op : problems.missing) fail_unimplemented(kTag, path + ": " + missing_op_text(op));
   for (const std::string& op : problems.refused)
-    fail_unimplemented(kTag, path + ": a loaded graph may not use " + op +
-                                 "; GraphOptions::allowed_ops allows it by name");
+    fail_unimplemented(
+        kTag, path + ": a loaded graph may not use " + op + "; GraphOptions::allowed_ops allows it by name");
 }
 
 }  // namespace
@@ -71,8 +72,9 @@ std::shared_ptr<const ConcreteFunction> load_graph(const std::string& path, cons
       session_function(graph, inputs, options.outputs.empty() ? last_values(graph) : options.outputs);
   check_ops(graph, function, options, path);
   const auto no_variables = [&](const std::string& name) -> Variable {
-    fail_invalid(kTag, path + ": variable '" + name + "' has no value in a GraphDef; freeze the graph, or save a "
-                                                      "SavedModel");
+    fail_invalid(kTag, path + ": variable '" + name +
+                           "' has no value in a GraphDef; freeze the graph, or save a "
+                           "SavedModel");
   };
   constexpr int64_t kConstantBytes = int64_t{1} << 28;
   return build_session_function(function, std::filesystem::path(path).stem().string(), no_variables,

@@ -68,15 +68,17 @@ template <class Make>
 auto naming(const std::string& dir, Make make) {
   const auto text = [&](const Error& e) {
     const std::string what = e.what();
-    return what.find(dir) != std::string::npos ? what : std::string("[") + kLoad + "] " + dir + "/saved_model.pb: " + what;
+    return what.find(dir) != std::string::npos
+               ? what
+               : std::string("[") + kLoad + "] " + dir + "/saved_model.pb: " + what;
   };
   try {
     return make();
-  } catch (const InvalidArgumentError& e) { throw InvalidArgumentError(text(e)); } catch (const NotFoundError& e) {
-    throw NotFoundError(text(e));
-  } catch (const UnimplementedError& e) { throw UnimplementedError(text(e)); } catch (const DataLossError& e) {
-    throw DataLossError(text(e));
-  }
+  } catch (const InvalidArgumentError& e) {
+    throw InvalidArgumentError(text(e));
+  } catch (const NotFoundError& e) { throw NotFoundError(text(e)); } catch (const UnimplementedError& e) {
+    throw UnimplementedError(text(e));
+  } catch (const DataLossError& e) { throw DataLossError(text(e)); }
 }
 
 void report(const std::string& dir, const std::vector<MissingOp>& missing) {
@@ -98,8 +100,8 @@ LoadedModel load(const std::string& dir, const LoadOptions& options) {
   const auto state =
       naming(dir, [&] { return std::make_shared<LoadedState>(dir, std::move(graph), options, read.bytes); });
   report(dir, state->missing_ops());
-  auto signatures = naming(
-      dir, [&] { return std::make_shared<const LoadedModel::Signatures>(state->signatures()); });
+  auto signatures =
+      naming(dir, [&] { return std::make_shared<const LoadedModel::Signatures>(state->signatures()); });
   return {state, std::move(signatures), 0};
 }
 

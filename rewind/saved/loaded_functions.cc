@@ -87,8 +87,7 @@ std::shared_ptr<const ConcreteFunction> LoadedState::concrete(const std::string&
   const std::lock_guard lock(mutex_);
   if (const auto it = concrete_.find(name); it != concrete_.end()) return it->second;
   const OpCheck::Problems& problems = check_.of(name);
-  if (!problems.missing.empty())
-    fail_unimplemented(called, missing_text(problems.missing));
+  if (!problems.missing.empty()) fail_unimplemented(called, missing_text(problems.missing));
   if (!problems.refused.empty())
     fail_unimplemented(called,
                        "the function needs ops that a loaded model may not use: " + listed(problems.refused) +

@@ -148,13 +148,13 @@ class LoadedModel : public Module {
 
 // Reads a SavedModel folder. Throws NotFoundError without one, DataLossError for damaged files,
 // InvalidArgumentError for a model that is not well formed. Names ops that are missing on stderr, with the
-// functions that need them. Of TensorFlow 1's models the signatures are read; reference variables and loops of
-// Switch and Merge are among the ops that are missing.
+// functions that need them. Of TensorFlow 1's models the signatures are read; reference variables and loops
+// of Switch and Merge are among the ops that are missing.
 LoadedModel load(const std::string& dir, const LoadOptions& options = {});
 
 struct GraphOptions {
-  // Values that are given and asked for: "x", "x:0". By default all placeholders in the order of the file, and the
-  // first outputs of nodes that no other node needs.
+  // Values that are given and asked for: "x", "x:0". By default all placeholders in the order of the file,
+  // and the first outputs of nodes that no other node needs.
   std::vector<std::string> inputs = {}, outputs = {};
   std::vector<std::string> allowed_ops = {};  // as in LoadOptions
   int64_t memory_budget = 0;

@@ -89,8 +89,8 @@ class LoadedState : public std::enable_shared_from_this<LoadedState> {
   std::string dir_;
   format::MetaGraphDef graph_;
   LoadOptions options_;
-  std::vector<Variable> variables_;  // by node, as the following
-  std::vector<Tensor> values_;       // of constants and assets
+  std::vector<Variable> variables_;                  // by node, as the following
+  std::vector<Tensor> values_;                       // of constants and assets
   std::map<std::string, SessionFunction> sessions_;  // of TensorFlow 1: functions that no library has
   std::vector<MissingOp> missing_;
 
@@ -107,6 +107,7 @@ class LoadedState : public std::enable_shared_from_this<LoadedState> {
 // has none.
 std::vector<Variable> read_variables(const format::SavedObjectGraph& objects, const std::string& prefix);
 // The same where the checkpoint knows them by their names, as TensorFlow 1 wrote them.
-std::vector<Variable> read_named_variables(const format::SavedObjectGraph& objects, const std::string& prefix);
+std::vector<Variable> read_named_variables(const format::SavedObjectGraph& objects,
+                                           const std::string& prefix);
 
 }  // namespace rw::saved_model

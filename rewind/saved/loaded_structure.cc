@@ -41,7 +41,8 @@ class Numbering {
 
 }  // namespace
 
-CallStructure call_structure(const Value& inputs, const Value& outputs, size_t num_arguments, size_t num_results) {
+CallStructure call_structure(const Value& inputs, const Value& outputs, size_t num_arguments,
+                             size_t num_results) {
   CallStructure out;
   const List* parts = inputs.get_if<List>();
   if (!parts || parts->elements.size() != 2) return {};

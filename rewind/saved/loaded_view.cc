@@ -57,12 +57,14 @@ TrackablePtr loaded_view(std::shared_ptr<const LoadedState> state, int node) {
   return std::make_shared<ObjectView>(std::move(state), node);
 }
 
-LoadedFunctionView::LoadedFunctionView(std::shared_ptr<const LoadedState> state, int node, const std::string& name)
+LoadedFunctionView::LoadedFunctionView(std::shared_ptr<const LoadedState> state, int node,
+                                       const std::string& name)
     : FunctionTrackable(state->function(node, name), {.name = name},
                         [state, node, name] {
                           std::vector<ConcreteFunction> list;
                           const auto core = state->function(node, name);
-                          for (const std::string& trace : core->traces) list.push_back(*state->concrete(trace, core->name));
+                          for (const std::string& trace : core->traces)
+                            list.push_back(*state->concrete(trace, core->name));
                           return list;
                         }),
       state_(std::move(state)),

@@ -48,11 +48,12 @@ std::string printed_to_file(const format::NodeDef& node) {
   return to && to->starts_with("file") ? *to : "";
 }
 
-constexpr std::string_view kSwitchMerge[] = {"Switch", "Merge", "Enter", "Exit", "NextIteration", "LoopCond",
-                                             "ControlTrigger", "RefSwitch", "RefMerge", "RefEnter", "RefExit",
-                                             "RefNextIteration", "RefSelect"};
-constexpr std::string_view kReferences[] = {"Variable", "VariableV2", "TemporaryVariable", "Assign", "AssignAdd",
-                                            "AssignSub", "RefIdentity", "IsVariableInitialized"};
+constexpr std::string_view kSwitchMerge[] = {
+    "Switch",    "Merge",    "Enter",    "Exit",    "NextIteration",    "LoopCond", "ControlTrigger",
+    "RefSwitch", "RefMerge", "RefEnter", "RefExit", "RefNextIteration", "RefSelect"};
+constexpr std::string_view kReferences[] = {
+    "Variable",  "VariableV2", "TemporaryVariable", "Assign",
+    "AssignAdd", "AssignSub",  "RefIdentity",       "IsVariableInitialized"};
 
 bool is_among(std::string_view op, std::span<const std::string_view> names) {
   return std::find(names.begin(), names.end(), op) != names.end();
@@ -62,11 +63,13 @@ bool is_among(std::string_view op, std::span<const std::string_view> names) {
 
 std::string missing_op_text(const std::string& op) {
   if (is_among(op, kSwitchMerge))
-    return op + " is of TensorFlow 1's loops and branches, which are not supported (a model exported after "
-                "tf.compat.v1.enable_control_flow_v2() has While and If)";
+    return op +
+           " is of TensorFlow 1's loops and branches, which are not supported (a model exported after "
+           "tf.compat.v1.enable_control_flow_v2() has While and If)";
   if (is_among(op, kReferences))
-    return op + " is of TensorFlow 1's reference variables, which are not supported (a model exported after "
-                "tf.compat.v1.enable_resource_variables() has none)";
+    return op +
+           " is of TensorFlow 1's reference variables, which are not supported (a model exported after "
+           "tf.compat.v1.enable_resource_variables() has none)";
   return "there is no op " + op;
 }
 

@@ -81,7 +81,8 @@ void save(const TrackablePtr& root, const std::string& directory, const SaveOpti
 
 void save(const Module& module, const std::string& directory, const SaveOptions& options) {
   SaveOptions with_own = options;
-  if (const auto* loaded = dynamic_cast<const LoadedModel*>(&module); loaded && loaded->is_root() && options.signatures.empty())
+  if (const auto* loaded = dynamic_cast<const LoadedModel*>(&module);
+      loaded && loaded->is_root() && options.signatures.empty())
     for (const auto& [key, f] : loaded->signatures()) with_own.signatures.emplace(key, f);
   save(module.trackable(), directory, with_own);
 }

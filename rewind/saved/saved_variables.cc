@@ -149,7 +149,8 @@ std::vector<Variable> read_named_variables(const SavedObjectGraph& objects, cons
     if (!saved) continue;
     if (!bundle) bundle.emplace(prefix, kLoad);
     const BundleReader::Entry* entry = bundle->find(saved->name);
-    if (!entry) fail_not_found(kLoad, "variable " + quoted(saved->name) + " has no value in " + prefix + ".index");
+    if (!entry)
+      fail_not_found(kLoad, "variable " + quoted(saved->name) + " has no value in " + prefix + ".index");
     variables[at] = make_variable(*saved, read_value(*bundle, saved->name, *entry), saved->name);
   }
   return variables;

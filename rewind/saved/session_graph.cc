@@ -24,7 +24,8 @@ void feed(NodeDef* node, const SessionInput& input) {
     fail_unimplemented(kTag, "the input " + quote(input.tensor) + " is not the first output of its node");
   if (!input.placeholder.empty()) node->attr = input.placeholder;
   else if (node->op != "Placeholder" && node->op != "PlaceholderWithDefault")
-    fail_invalid(kTag, "an input must be a Placeholder: " + quote(input.tensor) + " is a node of op " + node->op);
+    fail_invalid(kTag,
+                 "an input must be a Placeholder: " + quote(input.tensor) + " is a node of op " + node->op);
   node->op = "Placeholder";
   node->input.clear();
 }
@@ -83,14 +84,12 @@ std::vector<const NodeDef*> variable_nodes(const SessionFunction& function) {
   return nodes;
 }
 
-std::shared_ptr<const ConcreteFunction> build_session_function(const SessionFunction& function,
-                                                               const std::string& name,
-                                                               const VariableByName& variable,
-                                                               int64_t max_constant_bytes, int64_t memory_budget,
-                                                               CallStructure structure) {
-  const auto graph = from_graph_def(function.graph, {.inputs = function.inputs,
-                                                     .outputs = function.outputs,
-                                                     .max_constant_bytes = max_constant_bytes});
+std::shared_ptr<const ConcreteFunction> build_session_function(
+    const SessionFunction& function, const std::string& name, const VariableByName& variable,
+    int64_t max_constant_bytes, int64_t memory_budget, CallStructure structure) {
+  const auto graph = from_graph_def(
+      function.graph,
+      {.inputs = function.inputs, .outputs = function.outputs, .max_constant_bytes = max_constant_bytes});
   if (graph->arguments.size() > function.inputs.size())
     fail_invalid(kTag, name + ": the results also need a value for the Placeholder " +
                            quote(graph->argument_names[function.inputs.size()]) + ", which is no input");
@@ -117,8 +116,9 @@ std::shared_ptr<const ConcreteFunction> build_session_function(const SessionFunc
     copy.set(n.outputs[0], it->second);
   }));
   whole->name = name;
-  return std::make_shared<const ConcreteFunction>(std::move(whole), function.inputs.size(), std::move(captures),
-                                                  std::move(variables), memory_budget, std::move(structure));
+  return std::make_shared<const ConcreteFunction>(std::move(whole), function.inputs.size(),
+                                                  std::move(captures), std::move(variables), memory_budget,
+                                                  std::move(structure));
 }
 
 }  // namespace rw::saved_model

@@ -1,6 +1,6 @@
-// Graphs of TensorFlow 1, which sessions ran: functions from some values of a graph to others. Of the graph only
-// what the results need is read, so that what saves, restores and initializes variables does not matter; variables
-// become values that the function captures.
+// Graphs of TensorFlow 1, which sessions ran: functions from some values of a graph to others. Of the graph
+// only what the results need is read, so that what saves, restores and initializes variables does not matter;
+// variables become values that the function captures.
 #pragma once
 
 #include <functional>
@@ -33,10 +33,8 @@ std::vector<const format::NodeDef*> variable_nodes(const SessionFunction& functi
 std::string variable_name(const format::NodeDef& node);
 
 using VariableByName = std::function<Variable(const std::string& name)>;
-std::shared_ptr<const ConcreteFunction> build_session_function(const SessionFunction& function,
-                                                               const std::string& name,
-                                                               const VariableByName& variable,
-                                                               int64_t max_constant_bytes, int64_t memory_budget,
-                                                               CallStructure structure);
+std::shared_ptr<const ConcreteFunction> build_session_function(
+    const SessionFunction& function, const std::string& name, const VariableByName& variable,
+    int64_t max_constant_bytes, int64_t memory_budget, CallStructure structure);
 
 }  // namespace rw::saved_model

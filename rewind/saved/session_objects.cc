@@ -29,7 +29,8 @@ Shape shape_of(const TensorInfo& info) {
 
 // A VariableDef begins with the variable's name, "w:0".
 std::string name_in_variable_def(const std::string& bytes) {
-  if (bytes.size() < 2 || bytes[0] != '\x0a' || bytes[1] < 0 || bytes.size() < 2 + size_t(bytes[1])) return {};
+  if (bytes.size() < 2 || bytes[0] != '\x0a' || bytes[1] < 0 || bytes.size() < 2 + size_t(bytes[1]))
+    return {};
   const std::string name = bytes.substr(2, size_t(bytes[1]));
   return name.substr(0, name.find(':'));
 }
@@ -109,10 +110,9 @@ std::shared_ptr<const ConcreteFunction> LoadedState::build_session(const std::st
                                                                    const SessionFunction& function) const {
   const auto variable_called = [&](const std::string& wanted) { return variable(child(0, wanted)); };
   const SavedTrace& saved = trace(name);
-  return build_session_function(function, name, variable_called, library_.max_constant_bytes(),
-                                options_.memory_budget,
-                                call_structure(saved.inputs, saved.outputs, function.inputs.size(),
-                                               function.outputs.size()));
+  return build_session_function(
+      function, name, variable_called, library_.max_constant_bytes(), options_.memory_budget,
+      call_structure(saved.inputs, saved.outputs, function.inputs.size(), function.outputs.size()));
 }
 
 }  // namespace rw::saved_model

@@ -24,7 +24,8 @@ int main(int argc, char** argv) {
   testing::InitGoogleTest(&argc, argv);
   rw::set_verify_passes(true);
   for (const auto& [name, ways] : rw::autograph_test::programs())
-    testing::RegisterTest("AutographCases", name.c_str(), nullptr, nullptr, __FILE__, __LINE__,
-                          [&ways = ways]() -> testing::Test* { return new rw::autograph_test::SameAsPlainCpp(ways); });
+    testing::RegisterTest(
+        "AutographCases", name.c_str(), nullptr, nullptr, __FILE__, __LINE__,
+        [&ways = ways]() -> testing::Test* { return new rw::autograph_test::SameAsPlainCpp(ways); });
   return RUN_ALL_TESTS();
 }

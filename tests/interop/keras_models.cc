@@ -1,8 +1,8 @@
 // Whole models from Keras' files, for check_keras_models.py.
 //   keras_models run FILE DATA.npz OUT.npz [STEPS [SAVED ...]]
-// FILE is loaded; DATA has inputs x0, x1, ... and targets y0, ...; OUT gets the outputs p0, ..., then after STEPS
-// training steps their losses l0, ..., outputs q0, ..., weights w0, ... and the optimizer's variables o0, ...
-// The model is then saved to each SAVED.
+// FILE is loaded; DATA has inputs x0, x1, ... and targets y0, ...; OUT gets the outputs p0, ..., then after
+// STEPS training steps their losses l0, ..., outputs q0, ..., weights w0, ... and the optimizer's variables
+// o0, ... The model is then saved to each SAVED.
 //   keras_models error FILE [unsafe]      loads, and prints the error
 #include <cstdio>
 #include <cstdlib>
@@ -20,8 +20,10 @@ struct Scale : LayerOf<Scale> {
   double start = 1.0;
   Variable factor, offset;
   void build(const Shape& input) override {
-    factor = add_weight({.name = "factor", .shape = {input.back()}, .initializer = initializers::Constant(start)});
-    offset = add_weight({.name = "offset", .shape = {input.back()}, .initializer = "zeros", .trainable = false});
+    factor =
+        add_weight({.name = "factor", .shape = {input.back()}, .initializer = initializers::Constant(start)});
+    offset =
+        add_weight({.name = "offset", .shape = {input.back()}, .initializer = "zeros", .trainable = false});
   }
   Tensor call(const Tensor& x, const CallArgs&) override { return x * factor + offset; }
   RW_CONFIG(start)
@@ -84,7 +86,8 @@ int main(int argc, char** argv) {
   if (argc < 3) return 2;
   saving::register_keras_serializable<Scale>("interop", "Scale");
   saving::register_keras_serializable<Net>("interop", "Net");
-  saving::register_keras_serializable("interop", "twice", Activation([](const Tensor& x) { return x * 2.0; }));
+  saving::register_keras_serializable("interop", "twice",
+                                      Activation([](const Tensor& x) { return x * 2.0; }));
   try {
     if (!std::strcmp(argv[1], "run")) run(argc, argv);
     else models::load_model(argv[2], {.safe_mode = argc < 4});

@@ -1,5 +1,5 @@
-// Files that are cut short or have bits flipped: an error that names the file, or what the rest says, and never a
-// crash. Every file of a SavedModel and of a checkpoint is damaged in many ways, of all its regions.
+// Files that are cut short or have bits flipped: an error that names the file, or what the rest says, and
+// never a crash. Every file of a SavedModel and of a checkpoint is damaged in many ways, of all its regions.
 #include <gtest/gtest.h>
 
 #include <chrono>
@@ -37,7 +37,8 @@ void attempt(const std::function<void()>& read, const std::string& name, Counts*
 }
 
 // Damages the file in every way and reads it each time; it is whole again at the end.
-Counts damage(const std::string& file, const std::function<void()>& read, const std::string& name, int flips) {
+Counts damage(const std::string& file, const std::function<void()>& read, const std::string& name,
+              int flips) {
   const std::string whole = test::read_bytes(file);
   const auto put = [&](const std::string& bytes) { std::ofstream(file, std::ios::binary) << bytes; };
   Counts counts;
@@ -79,12 +80,15 @@ TEST_P(DamagedModel, IsAnErrorOrAnotherModel) {
   const test::TemporaryFolder folder;
   copy_golden(model, folder / "m");
   testing::internal::CaptureStderr();
-  const Counts counts = damage(folder / "m/" + file, [&] {
-    const auto loaded = saved_model::load(folder / "m");
-    try {
-      use(loaded);
-    } catch (const Error&) {}  // NOLINT(bugprone-empty-catch): functions name themselves
-  }, folder / "m", 300);
+  const Counts counts = damage(
+      folder / "m/" + file,
+      [&] {
+        const auto loaded = saved_model::load(folder / "m");
+        try {
+          use(loaded);
+        } catch (const Error&) {}  // NOLINT(bugprone-empty-catch): functions name themselves
+      },
+      folder / "m", 300);
   testing::internal::GetCapturedStderr();
   EXPECT_GT(counts.errors, 100);
   EXPECT_LT(counts.longest.count(), 3000);
@@ -105,14 +109,17 @@ TEST(DamagedCheckpoint, IsAnErrorOrTheSameValues) {
   const std::string path = ckpt.save(folder / "run/ckpt");
   // Checksums cover everything but the padding of the index.
   for (const char* file : {".index", ".data-00000-of-00001"}) {
-    const Counts counts = damage(path + file, [&] {
-      a.assign(fill({300}, 5.0f));
-      b.assign(fill({7}, 5));
-      ckpt.restore(path);
-      EXPECT_EQ(a.to_vector<float>(), std::vector<float>(300, 1));
-      EXPECT_EQ(b.to_vector<int32_t>(), std::vector<int32_t>(7, 2));
-      EXPECT_EQ(text.value().to_vector<std::string>(), (std::vector<std::string>{"x", "yy", ""}));
-    }, folder / "run/ckpt-1", 300);
+    const Counts counts = damage(
+        path + file,
+        [&] {
+          a.assign(fill({300}, 5.0f));
+          b.assign(fill({7}, 5));
+          ckpt.restore(path);
+          EXPECT_EQ(a.to_vector<float>(), std::vector<float>(300, 1));
+          EXPECT_EQ(b.to_vector<int32_t>(), std::vector<int32_t>(7, 2));
+          EXPECT_EQ(text.value().to_vector<std::string>(), (std::vector<std::string>{"x", "yy", ""}));
+        },
+        folder / "run/ckpt-1", 300);
     EXPECT_LT(counts.accepted, file[1] == 'i' ? 40 : 1) << file;
     ckpt.restore(path).assert_consumed();
   }
@@ -124,11 +131,14 @@ TEST(DamagedCheckpoint, TheStateFileIsAnErrorOrAnotherList) {
   const train::Checkpoint ckpt({{"a", a}});
   train::CheckpointManager manager(ckpt, folder / "run", {.max_to_keep = 2});
   for (int i = 0; i < 3; ++i) manager.save();
-  const Counts counts = damage(folder / "run/checkpoint", [&] {
-    const auto state = train::get_checkpoint_state(folder / "run");
-    const std::string latest = train::latest_checkpoint(folder / "run");
-    if (!latest.empty()) (void)train::list_variables(latest);
-  }, folder / "run", 300);
+  const Counts counts = damage(
+      folder / "run/checkpoint",
+      [&] {
+        const auto state = train::get_checkpoint_state(folder / "run");
+        const std::string latest = train::latest_checkpoint(folder / "run");
+        if (!latest.empty()) (void)train::list_variables(latest);
+      },
+      folder / "run", 300);
   EXPECT_GT(counts.errors, 100);
   EXPECT_EQ(train::latest_checkpoint(folder / "run"), folder / "run/ckpt-3");
 }

@@ -27,11 +27,10 @@ struct Flow : Module {
                             {w});
     });
     const Tensor y = cond(reduce_sum(x) > 0.0f, [&] { return Tensor(own(x)); }, [&] { return x - w; });
-    const Tensor z = std::get<1>(while_loop([&](const Tensor& i, const Tensor&) { return i < n; },
-                                            [&](const Tensor& i, const Tensor& v) {
-                                              return std::tuple(i + 1, v * w + gather(table, 63));
-                                            },
-                                            std::tuple(constant(0), y)));
+    const Tensor z = std::get<1>(while_loop(
+        [&](const Tensor& i, const Tensor&) { return i < n; },
+        [&](const Tensor& i, const Tensor& v) { return std::tuple(i + 1, v * w + gather(table, 63)); },
+        std::tuple(constant(0), y)));
     return {{"z", twice ? z * 2.0f : z}, {"a", x}};
   }
   Function<std::map<std::string, Tensor>(const Tensor&, const Tensor&, bool)> call{
@@ -58,7 +57,8 @@ Floats results(const saved_model::LoadedModel& m, const Tensor& x) {
 TEST(SaveAgain, ThreeTimesOver) {
   const TemporaryFolder folder;
   Flow m;
-  const auto f = m.call.get_concrete_function(TensorSpec{{-1}, float32, "x"}, TensorSpec{{}, int32, "n"}, false);
+  const auto f =
+      m.call.get_concrete_function(TensorSpec{{-1}, float32, "x"}, TensorSpec{{}, int32, "n"}, false);
   (void)m.call.get_concrete_function(TensorSpec{{-1}}, TensorSpec{{}, int32}, true);
   saved_model::save(m, folder / "0", {.signatures = {{"serving_default", f}}});
   const auto first = saved_model::load(folder / "0");
@@ -80,8 +80,8 @@ TEST(SaveAgain, ThreeTimesOver) {
 
 TEST(SaveAgain, WhatWasLearnedIsSaved) {
   const TemporaryFolder folder;
-  keras::Sequential model({keras::InputLayer({-1, 3}, {.name = "features"}), keras::layers::Dense(4, {.activation = "tanh"}),
-                           keras::layers::Dense(1)});
+  keras::Sequential model({keras::InputLayer({-1, 3}, {.name = "features"}),
+                           keras::layers::Dense(4, {.activation = "tanh"}), keras::layers::Dense(1)});
   const Tensor x = reshape(range(0.0f, 12.0f) * 0.1f, {4, 3}), y = reshape(range(0.0f, 4.0f), {4, 1});
   (void)model(x);
   saved_model::save(model, folder / "m");

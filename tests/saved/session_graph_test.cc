@@ -38,7 +38,8 @@ TEST(SessionGraphs, SignaturesRunAndDifferentiate) {
 
   EXPECT_EQ(m.signatures().at("count")({{"x", x}}).at("step").item<int32_t>(), 8);
   EXPECT_EQ(m.variable("step").item<int32_t>(), 8);
-  expect_error<UnimplementedError>([&] { m.signatures().at("loop")({{"x", x}}); }, "TensorFlow 1's loops and branches");
+  expect_error<UnimplementedError>([&] { m.signatures().at("loop")({{"x", x}}); },
+                                   "TensorFlow 1's loops and branches");
 }
 
 TEST(SessionGraphs, AreSavedAsModelsOfTensorFlow2) {
@@ -62,9 +63,7 @@ TEST(SessionGraphs, ReferenceVariablesAreNamed) {
   const std::string said = testing::internal::GetCapturedStderr();
   EXPECT_NE(said.find("VariableV2 is of TensorFlow 1's reference variables"), std::string::npos) << said;
   expect_error<UnimplementedError>(
-      [&] {
-        m.signatures().at("serving_default")({{"x", ones({1, 2})}, {"scale", constant(1.0f)}});
-      },
+      [&] { m.signatures().at("serving_default")({{"x", ones({1, 2})}, {"scale", constant(1.0f)}}); },
       "[signature serving_default] the function needs ops that this build does not have: VariableV2");
   EXPECT_EQ(m.signatures().at("count")({{"x", ones({1, 2})}}).at("step").item<int32_t>(), 8);
 }
@@ -73,7 +72,8 @@ TEST(SessionGraphs, FrozenGraphsAreFunctions) {
   const Tensor x = constant({{1.0f, 1.0f}});
   const auto f = saved_model::load_graph(file("frozen.pb"));
   EXPECT_EQ((*f)({x})[0].to_vector<float>(), (Floats{40, 60}));
-  const auto g = saved_model::load_graph(file("frozen.pb"), {.inputs = {"scale:0", "x"}, .outputs = {"MatMul", "y:0"}});
+  const auto g =
+      saved_model::load_graph(file("frozen.pb"), {.inputs = {"scale:0", "x"}, .outputs = {"MatMul", "y:0"}});
   const auto r = (*g)({constant(2.0f), x});
   EXPECT_EQ(r[0].to_vector<float>(), (Floats{4, 6}));
   EXPECT_EQ(r[1].to_vector<float>(), (Floats{8, 12}));

@@ -1,7 +1,7 @@
 // &&, ||, ! and ?: where an operand may be a tensor. Operands of the host alone give bool with C++'s short
 // circuit. Beside a Tensor, Variable or Local the result is a Local<bool>: a left side that the host knows
-// decides there whether the right side is evaluated; a staged one puts the right side into a cond. Operands that
-// change variables have these named behind them: and_(a, [&] { return b; }, "x, y", x, y).
+// decides there whether the right side is evaluated; a staged one puts the right side into a cond. Operands
+// that change variables have these named behind them: and_(a, [&] { return b; }, "x, y", x, y).
 #pragma once
 
 #include "rewind/function/autograph/if.h"

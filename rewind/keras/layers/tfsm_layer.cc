@@ -15,7 +15,8 @@ struct TFSMLayerArguments {
   TFSMLayerOptions options = {};
   TFSMLayer make() const {
     if (const LoadingScope* loading = LoadingScope::current(); loading && loading->safe_mode())
-      fail_invalid("from_config", "layer \"" + options.name + "\" is a TFSMLayer, which opens the SavedModel " + filepath +
+      fail_invalid("from_config", "layer \"" + options.name +
+                                      "\" is a TFSMLayer, which opens the SavedModel " + filepath +
                                       ": safe_mode refuses it; {.safe_mode = false} opens it");
     return TFSMLayer(filepath, options);
   }
@@ -35,8 +36,8 @@ void check_endpoint(const saved_model::LoadedModel& model, const std::string& en
   std::string all;
   for (const std::string& name : model.function_names()) all += (all.empty() ? "" : ", ") + name;
   for (const auto& [name, signature] : model.signatures()) all += (all.empty() ? "" : ", ") + name;
-  fail_invalid("TFSMLayer", "the endpoint \"" + endpoint + "\" is neither a function nor a signature of " + model.path() +
-                                "; available: " + all);
+  fail_invalid("TFSMLayer", "the endpoint \"" + endpoint + "\" is neither a function nor a signature of " +
+                                model.path() + "; available: " + all);
 }
 
 std::vector<Tensor> call_signature(const saved_model::SignatureFunction& signature, const std::string& layer,
@@ -71,7 +72,8 @@ TFSMLayer::TFSMLayer(const std::string& filepath, const TFSMLayerOptions& option
 std::vector<Tensor> TFSMLayer::call_many(const std::vector<Tensor>& inputs, const CallArgs& args) {
   const bool trains = args.is_training() && !options_.call_training_endpoint.empty();
   const std::string& endpoint = trains ? options_.call_training_endpoint : options_.call_endpoint;
-  if (is_signature(*loaded_, endpoint)) return call_signature(loaded_->signatures().at(endpoint), name(), inputs);
+  if (is_signature(*loaded_, endpoint))
+    return call_signature(loaded_->signatures().at(endpoint), name(), inputs);
   if (inputs.size() == 1) return loaded_->function(endpoint).call({inputs[0]});
   return loaded_->function(endpoint).call({saved_model::Value(inputs)});
 }

@@ -20,9 +20,9 @@ struct TFSMLayerOptions {
   DTypePolicy dtype = {};
 };
 
-// Several inputs are a list for an attribute, and for a signature its inputs in the order of their names. Results
-// of a signature come in the order of their names. Throws InvalidArgumentError for an endpoint that the SavedModel
-// does not have, and what saved_model::load throws.
+// Several inputs are a list for an attribute, and for a signature its inputs in the order of their names.
+// Results of a signature come in the order of their names. Throws InvalidArgumentError for an endpoint that
+// the SavedModel does not have, and what saved_model::load throws.
 class TFSMLayer : public LayerOf<TFSMLayer> {
  public:
   explicit TFSMLayer(const std::string& filepath, const TFSMLayerOptions& options = {});

@@ -52,8 +52,8 @@ struct LambdaOptions {
   bool trainable = true;
   DTypePolicy dtype = {};
 };
-// Any function of one tensor, or of a list of them. Its result has no mask. A model's config can hold one that
-// has a name: keras::Activation("relu"), or one that was registered (saving.h).
+// Any function of one tensor, or of a list of them. Its result has no mask. A model's config can hold one
+// that has a name: keras::Activation("relu"), or one that was registered (saving.h).
 class Lambda : public LayerOf<Lambda> {
  public:
   using Function = std::function<Tensor(const std::vector<Tensor>&)>;
