@@ -29,6 +29,7 @@ struct Reduction {
   const ReduceRow* by_dtype[24] = {};  // the first pass
   const ReduceRow* combine[24] = {};   // the later ones, on accumulators
   Finish finish = Finish::kNone;
+  bool linear = false;  // real and imaginary parts are reduced each by itself
 };
 
 struct Segment {
@@ -151,10 +152,9 @@ void fill_identity(const Reduction& r, const View& out, DType dtype) {
 
 // T: the elements, C: the accumulators.
 template <class T, class C>
-void reduce_as(KernelContext& ctx, const Reduction& r, const View& x, const View& out) {
+void reduce_as(KernelContext& ctx, const Reduction& r, const View& x, Segments segments, const View& out) {
   if (x.size == 0) return fill_identity<T, C>(r, out, x.dtype);
   const int64_t count = x.size / out.size;
-  Segments segments = collapse(x, ctx.in(1));
   if (segments.empty() || (segments.size() == 1 && !segments[0].reduced)) {
     if (r.finish == Finish::kNone) {
       std::memcpy(out.data, x.data, size_t(x.size) * sizeof(T));
@@ -199,23 +199,38 @@ void reduce_as(KernelContext& ctx, const Reduction& r, const View& x, const View
   }
 }
 
+// Complex numbers as pairs of real ones: a last axis of 2, which is kept.
+template <class T>
+void reduce_parts(KernelContext& ctx, const Reduction& r, View x, Segments segments, View out) {
+  for (View* v : {&x, &out}) {
+    v->dtype = dtype_of<T>;
+    v->size *= 2;
+  }
+  append(segments, {2, false});
+  reduce_as<T, T>(ctx, r, x, std::move(segments), out);
+}
+
 void reduce(KernelContext& ctx) {
   const Reduction& r = ctx.data<Reduction>();
   const View& x = ctx.in(0);
+  const Segments segments = collapse(x, ctx.in(1));
+  if (r.linear && x.dtype == DType::kComplex64) return reduce_parts<float>(ctx, r, x, segments, ctx.out(0));
+  if (r.linear && x.dtype == DType::kComplex128) return reduce_parts<double>(ctx, r, x, segments, ctx.out(0));
   if (!r.by_dtype[size_t(x.dtype)]) ctx.fail_dtype(x.dtype);
-  if (x.dtype == DType::kBool) return reduce_as<uint8_t, uint8_t>(ctx, r, x, ctx.out(0));
+  if (x.dtype == DType::kBool) return reduce_as<uint8_t, uint8_t>(ctx, r, x, segments, ctx.out(0));
   dispatch<kRealTypes>(x.dtype, [&]<class T>() {
     if constexpr (std::is_integral_v<T>) {
       using Wide = std::conditional_t<std::is_signed_v<T>, int64_t, uint64_t>;
-      if (r.finish == Finish::kMean) return reduce_as<T, Wide>(ctx, r, x, ctx.out(0));
+      if (r.finish == Finish::kMean) return reduce_as<T, Wide>(ctx, r, x, segments, ctx.out(0));
     }
-    reduce_as<T, Compute<T>>(ctx, r, x, ctx.out(0));
+    reduce_as<T, Compute<T>>(ctx, r, x, segments, ctx.out(0));
   });
 }
 
 void add_reduction(const char* op, std::string_view first, std::string_view combine, Finish finish) {
   auto* r = new Reduction;
   r->finish = finish;
+  r->linear = first == "Sum" && finish == Finish::kNone;
   for (const ReduceRow* row = isa_loops().reduce; row->op; ++row) {
     const bool wide = finish == Finish::kMean && is_integer(row->in);
     if ((wide ? "WideSum" : first) == row->op) r->by_dtype[size_t(row->in)] = row;
