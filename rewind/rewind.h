@@ -44,6 +44,7 @@
 #include "rewind/tensor/ops/effect.h"
 #include "rewind/tensor/ops/gather.h"
 #include "rewind/tensor/ops/linalg.h"
+#include "rewind/tensor/ops/lookup.h"
 #include "rewind/tensor/ops/matmul.h"
 #include "rewind/tensor/ops/nn.h"
 #include "rewind/tensor/ops/random.h"

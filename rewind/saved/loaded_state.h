@@ -36,6 +36,11 @@ struct LoadedFunction::Core {
   std::vector<std::string> traces;
 };
 
+// Keys and values of a table that changes; undefined for other objects.
+struct SavedTable {
+  Tensor keys, values;
+};
+
 class LoadedState : public std::enable_shared_from_this<LoadedState> {
  public:
   // A trace of a function: its arguments, ((positional...), {by name}), and its results.
@@ -73,6 +78,8 @@ class LoadedState : public std::enable_shared_from_this<LoadedState> {
   const format::SavedObjectGraph& objects() const { return *graph_.object_graph_def; }
   void check_objects() const;
   void make_values();
+  bool reads_only_assets(const std::string& function) const;
+  Tensor made_resource(int node) const;
   Tensor constant(const std::string& operation) const;
   Tensor asset_path(const format::SavedAsset& asset) const;
   SignatureFunction::Core signature(const std::string& name, const std::string& function) const;
@@ -91,6 +98,7 @@ class LoadedState : public std::enable_shared_from_this<LoadedState> {
   LoadOptions options_;
   std::vector<Variable> variables_;                  // by node, as the following
   std::vector<Tensor> values_;                       // of constants and assets
+  std::vector<SavedTable> tables_;                   // what tables held
   std::map<std::string, SessionFunction> sessions_;  // of TensorFlow 1: functions that no library has
   std::vector<MissingOp> missing_;
 
@@ -103,9 +111,10 @@ class LoadedState : public std::enable_shared_from_this<LoadedState> {
   mutable std::unordered_map<int, std::shared_ptr<const LoadedFunction::Core>> functions_;
 };
 
-// The values of the variables among the objects, from the bundle at `prefix`, by node. Throws when a variable
-// has none.
-std::vector<Variable> read_variables(const format::SavedObjectGraph& objects, const std::string& prefix);
+// The values of the variables among the objects, from the bundle at `prefix`, by node; and what tables held.
+// Throws when a variable or a table has none.
+std::vector<Variable> read_variables(const format::SavedObjectGraph& objects, const std::string& prefix,
+                                     std::vector<SavedTable>* tables);
 // The same where the checkpoint knows them by their names, as TensorFlow 1 wrote them.
 std::vector<Variable> read_named_variables(const format::SavedObjectGraph& objects,
                                            const std::string& prefix);

@@ -91,14 +91,15 @@ std::vector<std::string> OpCheck::called_by(const format::NodeDef& node) const {
   return names;
 }
 
-void OpCheck::look_at(const format::NodeDef& node, Problems* problems) {
+void OpCheck::look_at(const format::NodeDef& node, bool may_fill_tables, Problems* problems) {
   if (allowed_.contains(node.op)) {
     if (!op_table().find(node.op)) problems->missing.insert(node.op);
     return;
   }
   const bool known = op_table().find(node.op);
   // Tables are read from files by a path that the graph computes.
-  if (reaches_out(node.op) || (known && node.op.starts_with("InitializeTableFromTextFile"))) {
+  const bool reads_file = known && node.op.starts_with("InitializeTableFromTextFile");
+  if (reaches_out(node.op) || (reads_file && !may_fill_tables)) {
     problems->refused.insert(node.op);
   } else if (const std::string file = printed_to_file(node); !file.empty()) {
     problems->refused.insert("PrintV2 to " + file);
@@ -108,21 +109,21 @@ void OpCheck::look_at(const format::NodeDef& node, Problems* problems) {
 }
 
 // Walks without recursion: hostile files nest calls as deep as they like.
-OpCheck::Problems OpCheck::of_nodes(const std::vector<const format::NodeDef*>& nodes) {
+OpCheck::Problems OpCheck::of_nodes(const std::vector<const format::NodeDef*>& nodes, bool may_fill_tables) {
   Problems problems;
   std::unordered_set<std::string> seen;
   std::vector<std::string> open;
-  const auto visit = [&](const format::NodeDef& node) {
-    look_at(node, &problems);
+  const auto visit = [&](const format::NodeDef& node, bool may_fill) {
+    look_at(node, may_fill, &problems);
     for (std::string& name : called_by(node))
       if (seen.insert(name).second) open.push_back(std::move(name));
   };
-  for (const format::NodeDef* node : nodes) visit(*node);
+  for (const format::NodeDef* node : nodes) visit(*node, may_fill_tables);
   while (!open.empty()) {
     const auto f = functions_.find(open.back());
     open.pop_back();
     if (f == functions_.end()) continue;
-    for (const format::NodeDef& node : f->second->node_def) visit(node);
+    for (const format::NodeDef& node : f->second->node_def) visit(node, false);
   }
   return problems;
 }
@@ -134,7 +135,7 @@ const OpCheck::Problems& OpCheck::of(const std::string& function) {
   if (f == functions_.end()) return it->second;
   std::vector<const format::NodeDef*> nodes;
   for (const format::NodeDef& node : f->second->node_def) nodes.push_back(&node);
-  return it->second = of_nodes(nodes);
+  return it->second = of_nodes(nodes, fills_tables_.contains(function));
 }
 
 }  // namespace rw::saved_model

@@ -27,18 +27,20 @@ class OpCheck {
   // Of the function and all that it calls.
   const Problems& of(const std::string& function);
   // Of nodes that belong to no function, and of all that they call.
-  Problems of_nodes(const std::vector<const format::NodeDef*>& nodes);
+  Problems of_nodes(const std::vector<const format::NodeDef*>& nodes, bool may_fill_tables = false);
+  // The function may fill tables from files: it is known which.
+  void allow_tables_from_files(const std::string& function) { fills_tables_.insert(function); }
   // of(function) from now on, for one that the library does not have.
   void note(const std::string& function, const std::vector<const format::NodeDef*>& nodes) {
     of_function_[function] = of_nodes(nodes);
   }
 
  private:
-  void look_at(const format::NodeDef& node, Problems* problems);
+  void look_at(const format::NodeDef& node, bool may_fill_tables, Problems* problems);
   std::vector<std::string> called_by(const format::NodeDef& node) const;
 
   std::unordered_map<std::string, const format::FunctionDef*> functions_;
-  std::unordered_set<std::string> allowed_;
+  std::unordered_set<std::string> allowed_, fills_tables_;
   std::unordered_map<std::string, Problems> of_function_;
 };
 

@@ -110,13 +110,30 @@ Variable make_variable(const SavedVariable& saved, const Tensor& value, const st
                           .shape = shape});
 }
 
+// Tables that change have functions that save and restore them.
+bool is_saved_table(const SavedObject& object) {
+  return std::holds_alternative<format::SavedResource>(object.kind) &&
+         object.saveable_objects.contains("table");
+}
+
+SavedTable read_table(const BundleReader& bundle, const std::string& key) {
+  SavedTable table;
+  for (const auto& [name, value] : {std::pair("-keys", &table.keys), {"-values", &table.values}}) {
+    const BundleReader::Entry* entry = bundle.find(key + name);
+    if (!entry) fail_not_found(kLoad, "a table has no " + quoted(key + name) + " in the checkpoint");
+    *value = read_value(bundle, key + name, *entry);
+  }
+  return table;
+}
+
 }  // namespace
 
-std::vector<Variable> read_variables(const SavedObjectGraph& objects, const std::string& prefix) {
+std::vector<Variable> read_variables(const SavedObjectGraph& objects, const std::string& prefix,
+                                     std::vector<SavedTable>* tables) {
   std::vector<Variable> variables(objects.nodes.size());
   bool any = false;
   for (const SavedObject& object : objects.nodes)
-    any = any || std::holds_alternative<SavedVariable>(object.kind);
+    any = any || std::holds_alternative<SavedVariable>(object.kind) || is_saved_table(object);
   if (!any) return variables;
   const BundleReader bundle(prefix, kLoad);
   if (!bundle.find(kObjectGraph))
@@ -126,6 +143,9 @@ std::vector<Variable> read_variables(const SavedObjectGraph& objects, const std:
   const auto checkpoint = format::decode<TrackableObjectGraph>(text[0]);
   const std::vector<int> found = Walk(objects, checkpoint).run();
   for (size_t at = 0; at < objects.nodes.size(); ++at) {
+    if (is_saved_table(objects.nodes[at]) && found[at] >= 0)
+      for (const auto& a : checkpoint.nodes[size_t(found[at])].attributes)
+        if (a.name == "table") (*tables)[at] = read_table(bundle, a.checkpoint_key);
     const auto* saved = std::get_if<SavedVariable>(&objects.nodes[at].kind);
     if (!saved) continue;
     const std::string* key = nullptr;
