@@ -24,6 +24,7 @@
 #include "rewind/function/function.h"
 #include "rewind/function/functional.h"
 #include "rewind/function/while_loop.h"
+#include "rewind/module/lookup_trackable.h"
 #include "rewind/module/module.h"
 #include "rewind/module/saved_variables.h"
 #include "rewind/report/memory_page.h"
