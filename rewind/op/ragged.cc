@@ -23,7 +23,9 @@ int ragged_rank(ShapeContext& ctx) {
       ctx.fail("VALUE_ROWIDS need FIRST_DIM_SIZE in front of them");
     ctx.require_rank(int(i) + 3, first ? 0 : 1);
   }
-  return partitions - (types[0] == "FIRST_DIM_SIZE");
+  const int ragged = partitions - (types[0] == "FIRST_DIM_SIZE");
+  if (ragged == 0) ctx.fail("row_partition_types must have ROW_SPLITS or VALUE_ROWIDS among them");
+  return ragged;
 }
 
 void to_tensor_shape(ShapeContext& ctx) {

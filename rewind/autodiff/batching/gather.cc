@@ -66,10 +66,10 @@ void tensor_scatter_rule(BatchContext& c) {
 
 // Counts of each element by themselves: as rows of one matrix, by the op that has rows.
 void bincount_rule(BatchContext& c) {
+  const bool known = c.input(0).shape().has_rank() && c.input(2).shape().fully_known();
+  if (!known || c.batched(1) || !c.batched(0) || c.rank(0) != 1) return batch_by_loop(c);
   const bool weighted = c.input(2).size() != 0;
-  if (c.batched(1) || !c.batched(0) || c.rank(0) != 1 || !c.input(2).shape().fully_known() ||
-      (!weighted && c.batched(2)))
-    return batch_by_loop(c);
+  if (!weighted && c.batched(2)) return batch_by_loop(c);
   const Tensor weights = weighted ? c.with_batch(2) : c.input(2);
   const Attrs attrs = c.op().name == "Bincount" ? Attrs() : c.attrs();
   c.set(0, apply_one(RW_OP("DenseBincount"), {&c.input(0), &c.input(1), &weights}, attrs));
