@@ -4,7 +4,8 @@
 #include <cstdio>
 
 rw::Tensor plain(rw::Tensor), precompiled(rw::Tensor), reused(rw::Tensor), unity(rw::Tensor),
-    newer(rw::Tensor), generated(rw::Tensor), flags(rw::Tensor);
+    newer(rw::Tensor), generated(rw::Tensor);
+extern "C" double flags(double);  // in a library with a Rewind of its own
 
 int main() {
   int wrong = 0;
@@ -25,7 +26,7 @@ int main() {
   check("unity", unity, 7, -2);
   check("newer", newer, 9, 3);
   check("generated", generated, 6, -3);
-  check("flags", flags, 4, -2);
+  if (flags(3) != 4 || flags(-3) != -2) std::printf("flags: got %g and %g\n", flags(3), flags(-3)), ++wrong;
   if (!wrong) std::printf("all parts agree\n");
   return wrong;
 }
