@@ -11,15 +11,6 @@
 #include "tests/fuzz/fuzz.h"
 #include "tests/support/temporary_folder.h"
 
-#define EACH_TARGET(X)                                                                                       \
-  X(table)                                                                                                   \
-  X(checkpoint) X(saved_model) X(graph_def) X(message) X(safetensors) X(json) X(keras) X(hdf5) X(npy) X(zip) \
-      X(data)
-
-#define DECLARE(name) const rw::fuzz::Target& rw_fuzz_target_##name();
-EACH_TARGET(DECLARE)
-#undef DECLARE
-
 namespace rw::fuzz {
 namespace {
 
@@ -76,13 +67,6 @@ TEST_P(Corpus, IsReadOrRefused) {
       run(bytes);
     }
 }
-
-#define TARGET(name) &rw_fuzz_target_##name(),
-const std::vector<const Target*>& targets() {
-  static const std::vector<const Target*> list{EACH_TARGET(TARGET)};
-  return list;
-}
-#undef TARGET
 
 INSTANTIATE_TEST_SUITE_P(Targets, Corpus, testing::ValuesIn(targets()),
                          [](const auto& info) { return std::string(info.param->name); });

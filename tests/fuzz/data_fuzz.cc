@@ -1,5 +1,4 @@
 // Any bytes as the files that datasets read: IDX, CSV, lines of text, PNG and JPEG, plain or gzipped.
-// library
 #include "rewind/data/idx.h"
 #include "rewind/data/image.h"
 #include "rewind/data/text.h"

@@ -13,6 +13,7 @@
 #include <random>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace rw::fuzz {
 
@@ -26,30 +27,15 @@ struct Target {
 
 inline size_t below(Random& random, size_t n) { return n < 2 ? 0 : size_t(random()) % n; }
 
+const std::vector<const Target*>& targets();
+
 // Bytes with a few changes: flipped, set, removed, repeated, cut off.
 std::string mutate_bytes(std::string_view bytes, Random& random);
 
 }  // namespace rw::fuzz
 
-#ifdef REWIND_LIBFUZZER
-#define REWIND_FUZZ_TARGET(name, run, mutate)                                                             \
-  extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {                               \
-    run({reinterpret_cast<const char*>(data), size});                                                     \
-    return 0;                                                                                             \
-  }                                                                                                       \
-  extern "C" size_t LLVMFuzzerMutate(uint8_t* data, size_t size, size_t max_size);                        \
-  extern "C" size_t LLVMFuzzerCustomMutator(uint8_t* data, size_t size, size_t max_size, unsigned seed) { \
-    rw::fuzz::Random random(seed);                                                                        \
-    if (rw::fuzz::below(random, 4) == 0) return LLVMFuzzerMutate(data, size, max_size);                   \
-    const std::string bytes = mutate({reinterpret_cast<const char*>(data), size}, random);                \
-    if (bytes.size() > max_size) return LLVMFuzzerMutate(data, size, max_size);                           \
-    bytes.copy(reinterpret_cast<char*>(data), bytes.size());                                              \
-    return bytes.size();                                                                                  \
-  }
-#else
 #define REWIND_FUZZ_TARGET(name, run, mutate)                 \
   const rw::fuzz::Target& rw_fuzz_target_##name() {           \
     static const rw::fuzz::Target target{#name, run, mutate}; \
     return target;                                            \
   }
-#endif

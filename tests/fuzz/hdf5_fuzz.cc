@@ -1,5 +1,4 @@
 // Any bytes as an HDF5 file: everything in it is read. What is damaged is an Error, and nothing else happens.
-// sources: rewind/format/hdf5*.cc rewind/format/inflate.cc rewind/format/byte_source.cc
 // tests/fuzz/hdf5_sums.cc seeds: tests/golden/hdf5/*.h5
 #include "rewind/base/error.h"
 #include "rewind/format/hdf5.h"

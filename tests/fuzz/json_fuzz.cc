@@ -1,5 +1,4 @@
 // Any bytes as JSON; what was read is written and read again.
-// sources: rewind/format/json*.cc tests/fuzz/mutate_json.cc
 #include "rewind/base/error.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/fuzz/mutate_json.h"

@@ -1,5 +1,4 @@
 // Any bytes as the messages that files hold, binary and as text; what was read is written and read again.
-// sources: rewind/format/graph_def*.cc rewind/format/saved_model*.cc rewind/format/text_lexer.cc
 #include "rewind/base/error.h"
 #include "rewind/format/message.h"
 #include "rewind/format/saved_model.h"

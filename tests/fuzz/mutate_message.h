@@ -89,7 +89,7 @@ class MessageMutator {
     } else if constexpr (format::is_optional<T>) {
       if (site()) {
         if (member) member.reset();
-        else member.emplace();
+        else member = typename T::value_type{};
       } else if (member) {
         value(*member);
       }

@@ -1,5 +1,4 @@
 // Any bytes as an array of numpy's.
-// sources: rewind/format/npy.cc rewind/format/byte_source.cc
 #include <vector>
 
 #include "rewind/base/error.h"

@@ -1,5 +1,4 @@
 // Any bytes as a safetensors file.
-// sources: rewind/format/safetensors.cc rewind/format/json*.cc rewind/format/byte_source.cc
 #include <vector>
 
 #include "rewind/base/error.h"

@@ -1,5 +1,4 @@
 // Any bytes as a table, with its checksums made right, and as data compressed by Snappy.
-// sources: rewind/format/table.cc rewind/format/snappy.cc rewind/format/crc32c.cc tests/fuzz/table_sums.cc
 #include "rewind/base/error.h"
 #include "rewind/format/snappy.h"
 #include "rewind/format/table.h"
@@ -19,7 +18,7 @@ void read(std::string_view bytes) {
     const ReadFile file(folder.put("t", table), "fuzz");
     uint64_t size = 0;
     read_table(file, [&](std::string_view key, std::string_view value) { size += key.size() + value.size(); },
-               {.block_bytes = 1 << 20, .bytes = 8 << 20, .key_bytes = 1 << 16});
+               {.block_bytes = 1 << 20, .bytes = {.always = 8 << 20, .ratio = 2}, .key_bytes = 1 << 16});
     if (size > 8 << 20) abort();
   } catch (const Error&) {}  // NOLINT(bugprone-empty-catch): what is damaged is refused
   try {

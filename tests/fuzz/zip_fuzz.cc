@@ -1,6 +1,4 @@
 // Any bytes as a zip archive: every file in it is unpacked, and read as an array of numpy's.
-// sources: rewind/format/zip.cc rewind/format/inflate.cc rewind/format/byte_source.cc rewind/format/npy.cc
-// sources: tests/fuzz/zip_sums.cc
 #include <cstdlib>
 #include <vector>
 
