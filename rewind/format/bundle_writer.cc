@@ -128,14 +128,22 @@ class Writer {
       const uint32_t crc = write_elements(*files[shard], tensors_[i], &size[shard]);
       note(tensors_[i], int(shard), from, size[shard] - from, crc);
     }
+    bool mentioned = false;  // by an index
     try {
       for (const auto& file : files) file->commit();
       AtomicFile index(bundle_index_path(prefix_), tag_);
       const std::string table = make_index(shards);
       index.write(table.data(), table.size());
-      index.commit();
-    } catch (...) {  // no index mentions them
-      for (int i = 0; i < shards; ++i) unlink(bundle_data_path(prefix_, i, shards).c_str());
+      try {
+        index.commit();
+      } catch (...) {
+        mentioned = index.has_its_name();
+        throw;
+      }
+    } catch (...) {
+      if (!mentioned)
+        for (int i = 0; i < shards; ++i)
+          if (files[size_t(i)]->has_its_name()) unlink(bundle_data_path(prefix_, i, shards).c_str());
       throw;
     }
     for (const auto& [path, of] : data_files(prefix_))

@@ -95,6 +95,7 @@ class BundleReader {
   const ReadFile& shard_file(int shard) const;
   void read_whole(std::string_view name, const Entry& entry, void* to) const;
   void read_slices(std::string_view name, const Entry& entry, char* to) const;
+  void check_slices(std::string_view name, const Entry& entry) const;
   [[noreturn]] void fail(std::string_view name, const std::string& what) const;
 
   std::string prefix_;

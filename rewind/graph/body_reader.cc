@@ -243,7 +243,7 @@ AttrList BodyReader::read_attrs(const Op& op, const NodeDef& def, std::span<cons
     const AttrDef* attr = op.find_attr(name);
     if (!attr) fail_graph_def("op " + op.name + " has no attribute " + name);
     if (attr->inferred) continue;
-    AttrValue value = from_attr_proto(*attr, proto, body_of_name, library_->max_constant_bytes());
+    AttrValue value = from_attr_proto(*attr, proto, body_of_name, &library_->constants());
     if (!attr->default_value || !same_value(value, *attr->default_value))
       attrs.emplace_back(name, std::move(value));
   }
@@ -266,7 +266,7 @@ void BodyReader::check_inferred(const Op& op, const NodeDef& def, const AttrList
     const AttrDef* attr = op.find_attr(name);
     const auto said = def.attr.find(name);
     if (!attr->inferred || said == def.attr.end()) continue;
-    const AttrValue stated = from_attr_proto(*attr, said->second, {}, 0);
+    const AttrValue stated = from_attr_proto(*attr, said->second, {}, &library_->constants());
     if (!same_value(stated, value))
       fail_graph_def("attribute " + name + " is " + stated.to_string() + ", but the inputs say " +
                      value.to_string());

@@ -23,6 +23,15 @@ double now() {
   return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
 }
 
+// Whether the path lies below the folder, by their names. The list of checkpoints is a file like others: what
+// it names elsewhere is not the manager's to delete.
+bool is_below(const std::string& path, const std::string& folder) {
+  namespace fs = std::filesystem;
+  const fs::path relative =
+      fs::path(path).lexically_normal().lexically_relative((fs::path(folder) / "").lexically_normal());
+  return !relative.empty() && *relative.begin() != ".." && *relative.begin() != ".";
+}
+
 }  // namespace
 
 struct CheckpointManager::State {
@@ -64,7 +73,8 @@ void CheckpointManager::State::recover() {
   last_preserved = std::min(state->last_preserved_timestamp, time);
   const auto& times = state->all_model_checkpoint_timestamps;
   for (size_t i = 0; i < state->all_model_checkpoint_paths.size() && i < times.size(); ++i)
-    if (const double t = std::min(times[i], time); t > last_preserved)
+    if (const double t = std::min(times[i], time);
+        t > last_preserved && is_below(state->all_model_checkpoint_paths[i], directory))
       kept.push_back({state->all_model_checkpoint_paths[i], t});
 }
 

@@ -123,6 +123,14 @@ std::shared_ptr<const ConcreteFunction> LoadedState::build(const std::string& na
                 : CallStructure());
 }
 
+const std::string& LoadedState::only_trace_of(int node, const char* name) const {
+  const std::vector<std::string>& traces = function(node, name)->traces;
+  if (traces.size() != 1)
+    fail_invalid(kLoad, dir_ + "/saved_model.pb: function " + name + " must have one trace: got " +
+                            std::to_string(traces.size()));
+  return traces[0];
+}
+
 Tensor LoadedState::captured(int node, std::vector<Variable>* variables) const {
   if (const Variable& v = variable(node); v.defined()) {
     const bool known = std::any_of(variables->begin(), variables->end(),
@@ -134,14 +142,23 @@ Tensor LoadedState::captured(int node, std::vector<Variable>* variables) const {
   if (std::holds_alternative<format::SavedResource>(object(node).kind)) {
     Tensor& resource = resources_[size_t(node)];
     if (resource.defined()) return resource;
+    if (!in_making_.insert(node).second)
+      fail_invalid(kLoad, dir_ + "/saved_model.pb: the functions that make object " + std::to_string(node) +
+                              " capture it");
+    struct InMaking {
+      std::set<int>& nodes;
+      int node;
+      ~InMaking() { nodes.erase(node); }
+    };
+    const InMaking in_making{in_making_, node};
     const int create = child(node, "_create_resource"), initialize = child(node, "_initialize");
     if (create < 0 || !is_function(create))
       fail_unimplemented(kLoad, "a resource without a function that makes it");
-    const auto made = (*concrete(function(create, "_create_resource")->traces.at(0), "_create_resource"))({});
+    const auto made = (*concrete(only_trace_of(create, "_create_resource"), "_create_resource"))({});
     if (made.size() != 1) fail_invalid(kLoad, "_create_resource must give one resource");
     resource = made[0];
     if (initialize >= 0 && is_function(initialize))
-      (*concrete(function(initialize, "_initialize")->traces.at(0), "_initialize"))({});
+      (*concrete(only_trace_of(initialize, "_initialize"), "_initialize"))({});
     return resource;
   }
   fail_unimplemented(kLoad,
@@ -215,8 +232,7 @@ SignatureFunction::Core LoadedState::signature(const std::string& name, const st
   if (const auto def = graph_.signature_def.find(name); def != graph_.signature_def.end())
     for (const auto& [n, value] : def->second.defaults)
       if (core.inputs.contains(n))
-        core.defaults.emplace(n,
-                              make_tensor(as_value(from_tensor_proto(value, library_.max_constant_bytes()))));
+        core.defaults.emplace(n, make_tensor(as_value(library_.constants().get(value))));
   return core;
 }
 

@@ -6,6 +6,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -81,14 +82,16 @@ class LoadedState : public std::enable_shared_from_this<LoadedState> {
   SavedGradient::Capture gradient_capture(int node) const;
   std::shared_ptr<const ConcreteFunction> build(const std::string& name) const;
   Tensor captured(int node, std::vector<Variable>* variables) const;
+  const std::string& only_trace_of(int node, const char* name) const;
   // ---- session_objects.cc
-  void add_session_objects();
+  void add_session_objects(size_t file_size);
   std::shared_ptr<const ConcreteFunction> build_session(const std::string& name,
                                                         const SessionFunction& function) const;
 
   std::string dir_;
   format::MetaGraphDef graph_;
   LoadOptions options_;
+  const int64_t constant_bytes_;                     // what all constants may have
   std::vector<Variable> variables_;                  // by node, as the following
   std::vector<Tensor> values_;                       // of constants and assets
   std::map<std::string, SessionFunction> sessions_;  // of TensorFlow 1: functions that no library has
@@ -96,6 +99,7 @@ class LoadedState : public std::enable_shared_from_this<LoadedState> {
 
   mutable std::recursive_mutex mutex_;  // guards the following
   mutable std::vector<Tensor> resources_;
+  mutable std::set<int> in_making_;  // resources
   mutable OpCheck check_;
   mutable FunctionLibraryReader library_;
   mutable std::unordered_map<std::string, SavedTrace> traces_;

@@ -110,6 +110,24 @@ Variable make_variable(const SavedVariable& saved, const Tensor& value, const st
                           .shape = shape});
 }
 
+// Every value belongs to one variable; of those that two ask for, the bytes are taken twice.
+class Bytes {
+ public:
+  Bytes(const BundleReader& bundle, const std::string& prefix) : prefix_(prefix) {
+    for (const auto& [key, entry] : bundle.entries()) left_ += entry.size;
+  }
+  void take(const BundleReader::Entry& entry) {
+    if (entry.size > left_)
+      throw DataLossError(std::string("[") + kLoad + "] the variables have more bytes than " + prefix_ +
+                          ".index has values: several of them name the same value");
+    left_ -= entry.size;
+  }
+
+ private:
+  const std::string& prefix_;
+  uint64_t left_ = 0;
+};
+
 }  // namespace
 
 std::vector<Variable> read_variables(const SavedObjectGraph& objects, const std::string& prefix) {
@@ -125,6 +143,7 @@ std::vector<Variable> read_variables(const SavedObjectGraph& objects, const std:
   if (text.size() != 1) fail_invalid(kLoad, prefix + ".index: the object graph must be one text");
   const auto checkpoint = format::decode<TrackableObjectGraph>(text[0]);
   const std::vector<int> found = Walk(objects, checkpoint).run();
+  Bytes bytes(bundle, prefix);
   for (size_t at = 0; at < objects.nodes.size(); ++at) {
     const auto* saved = std::get_if<SavedVariable>(&objects.nodes[at].kind);
     if (!saved) continue;
@@ -136,6 +155,7 @@ std::vector<Variable> read_variables(const SavedObjectGraph& objects, const std:
     if (!entry)
       fail_not_found(kLoad, "variable " + quoted(saved->name) + " has no value in " + prefix + ".index" +
                                 (key ? ", which should have " + quoted(*key) : ""));
+    bytes.take(*entry);
     variables[at] = make_variable(*saved, read_value(bundle, *key, *entry), *key);
   }
   return variables;
@@ -144,13 +164,18 @@ std::vector<Variable> read_variables(const SavedObjectGraph& objects, const std:
 std::vector<Variable> read_named_variables(const SavedObjectGraph& objects, const std::string& prefix) {
   std::vector<Variable> variables(objects.nodes.size());
   std::optional<BundleReader> bundle;
+  std::optional<Bytes> bytes;
   for (size_t at = 0; at < objects.nodes.size(); ++at) {
     const auto* saved = std::get_if<SavedVariable>(&objects.nodes[at].kind);
     if (!saved) continue;
-    if (!bundle) bundle.emplace(prefix, kLoad);
+    if (!bundle) {
+      bundle.emplace(prefix, kLoad);
+      bytes.emplace(*bundle, prefix);
+    }
     const BundleReader::Entry* entry = bundle->find(saved->name);
     if (!entry)
       fail_not_found(kLoad, "variable " + quoted(saved->name) + " has no value in " + prefix + ".index");
+    bytes->take(*entry);
     variables[at] = make_variable(*saved, read_value(*bundle, saved->name, *entry), saved->name);
   }
   return variables;
