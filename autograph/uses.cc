@@ -182,6 +182,10 @@ void Promotion::follow(const Expr* e, bool of_variable, bool& more, std::set<Ref
       return refuse_use(e, p, "is an argument of a constructor that takes the host's numbers", tensor,
                         refusals);
     } else if (const auto* call = dyn_cast<clang::CallExpr>(p)) {
+      if (is_open_operation(call)) {
+        node = p;
+        continue;
+      }
       if (call->isTypeDependent()) return;
       const clang::FunctionDecl* callee = call->getDirectCallee();
       if (const auto* op = dyn_cast<clang::CXXOperatorCallExpr>(call)) {
