@@ -27,6 +27,7 @@ class Collector : public clang::RecursiveASTVisitor<Collector> {
   bool TraverseLambdaExpr(clang::LambdaExpr* lambda) {
     places_.enter(lambda);
     note_parameters(lambda);
+    note_return_type(lambda->getCallOperator());
     const bool more = RecursiveASTVisitor::TraverseLambdaExpr(lambda);
     if (const auto* generic = lambda->getLambdaClass()->getDependentLambdaCallOperator())
       if (auto* made = dyn_cast<clang::FunctionTemplateDecl>(generic))

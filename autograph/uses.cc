@@ -183,6 +183,8 @@ void Promotion::follow(const Expr* e, bool of_variable, bool& more, std::set<Ref
                         refusals);
     } else if (const auto* call = dyn_cast<clang::CallExpr>(p)) {
       if (is_open_operation(call)) {
+        for (const Expr* a : call->arguments())  // other types take what they take
+          if (!conditions_.local(a) && (a->isTypeDependent() || !is_number(a->getType()))) return;
         node = p;
         continue;
       }

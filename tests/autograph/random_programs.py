@@ -130,8 +130,8 @@ class Program:
             choices.append(lambda: f"({f()} - memory() * 0.5)")
         if self.of("written"):
             choices += [lambda: f"{self.pick('written')}.read({r.randint(0, 2)})", lambda: f"reduce_sum({self.pick('written')}.stack())"]
-        if self.of("counter"):
-            choices.append(lambda: f"{self.pick('counter')}({f()})")
+        if self.of("holder"):
+            choices.append(lambda: f"{self.pick('holder')}({f()})")
         if self.of("index"):
             choices.append(lambda: f"({f()} * kTable[{self.pick('index')} % 3])")
         if self.of("index", "real index"):
@@ -245,7 +245,7 @@ class Program:
     def declare(self):
         r = self.r
         what = r.choice(["f", "f", "n", "t", "list", "two", "binding", "unset", "reference", "logic", "array", "tuple", "three", "structs",
-                         "ordered", "parts", "written", "called", "counter"] + ["number"] * 6)
+                         "ordered", "parts", "written", "called", "holder"] + ["number"] * 6)
         if what == "f":
             e = self.floats()
             self.line(f"{r.choice(['Tensor', 'auto', 'Tensor'])} {self.new('a', 'f')} = {e};")
@@ -310,10 +310,10 @@ class Program:
             self.in_lambda -= 1
             self.loops = loops
             self.scopes[-1][name] = "f"
-        elif what == "counter":
+        elif what == "holder":
             e, by = self.floats(1), self.real()
-            name = self.new("g", "counter")
-            self.line(f"auto {name} = [held = Tensor({e})](const Tensor& z) mutable {{ if (z > held) held = held + {by}; return held * 0.5; }};")
+            name = self.new("g", "holder")
+            self.line(f"const auto {name} = [held = Tensor({e})](const Tensor& z) {{ if (z > held) return z - {by}; return held * 0.5; }};")
         elif what == "reference":
             e = r.choice(self.places_of_floats())
             self.line(f"Tensor& {self.new('r', 'f')} = {e};")
