@@ -11,12 +11,30 @@
 namespace rw::autograph {
 namespace {
 
+// What results and effects need; the rest is left to the compiler.
+std::set<const Node*> needed(const Graph& graph) {
+  std::set<const Node*> found;
+  std::vector<ValueId> open = graph.outputs;
+  const auto add = [&](const Node& node) {
+    if (found.insert(&node).second) open.insert(open.end(), node.inputs.begin(), node.inputs.end());
+  };
+  for (const Node& node : graph.nodes())
+    if (node.op->stateful) add(node);
+  while (!open.empty()) {
+    const ValueId v = open.back();
+    open.pop_back();
+    if (const Node* node = graph.producer(v)) add(*node);
+  }
+  return found;
+}
 // Nodes with their operands by number, bodies behind the node that they belong to.
 void write(const Graph& graph, const std::string& indent, std::string& text) {
   std::map<ValueId, std::string> names;
   for (const ValueId v : graph.arguments) names[v] = "in" + std::to_string(names.size());
+  const std::set<const Node*> live = needed(graph);
   int count = 0;
   for (const Node& node : graph.nodes()) {
+    if (!live.contains(&node)) continue;
     text += indent + std::to_string(count) + ": " + node.op->name + "(";
     for (const ValueId v : node.inputs) text += (v == node.inputs.front() ? "" : ", ") + names[v];
     text += ")\n";
