@@ -9,6 +9,10 @@
 
 namespace rw::autograph_tool {
 
+// Arithmetic, a comparison, && or || in a template, which may be C++'s own on numbers where it is
+// instantiated.
+bool is_open_operation(const clang::Expr* e);
+
 class Conditions {
  public:
   Conditions(const Source& source, const Facts& facts) : source_(source), facts_(facts) {}

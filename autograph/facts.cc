@@ -13,6 +13,11 @@ bool Facts::changes_members(const Range& body, std::set<Range>& visited) const {
   return false;
 }
 
+bool Facts::is_parameter(const Range& body, Spot declared) const {
+  const auto found = parameters.find(body);
+  return found != parameters.end() && found->second.contains(declared);
+}
+
 void Facts::collect(const Range& region, std::set<Range>& visited, std::vector<const Change*>& found) const {
   if (!visited.insert(region).second) return;
   for (const Change& c : changes) {
@@ -32,7 +37,7 @@ void Facts::collect(const Range& region, std::set<Range>& visited, std::vector<c
     std::vector<const Change*> inside;
     collect(body, visited, inside);
     for (const Change* c : inside)
-      if (!body.contains(c->place.declared)) found.push_back(c);
+      if (!body.contains(c->place.declared) && !is_parameter(body, c->place.declared)) found.push_back(c);
   }
   for (const Call& call : own_calls) {
     if (!region.contains(call.at)) continue;

@@ -35,7 +35,8 @@ struct Facts {
   std::set<Range> staged_ranges;  // of range-for
   std::set<Range> numbers;        // expressions that are numbers of the host's
   std::vector<Change> changes;
-  std::map<Spot, Range> lambdas;  // of variables that are lambdas: their bodies
+  std::map<Spot, Range> lambdas;      // of variables that are lambdas: their bodies
+  std::map<Range, Range> parameters;  // of lambdas, by body: where they are declared
   struct Use {
     Spot at, variable;
   };
@@ -53,6 +54,7 @@ struct Facts {
   std::vector<std::string> names_changed_in(const Range& region) const;
 
  private:
+  bool is_parameter(const Range& body, Spot declared) const;
   void collect(const Range& region, std::set<Range>& visited, std::vector<const Change*>& found) const;
   bool changes_members(const Range& body, std::set<Range>& visited) const;
 };

@@ -26,6 +26,8 @@ class Collector : public clang::RecursiveASTVisitor<Collector> {
 
   bool TraverseLambdaExpr(clang::LambdaExpr* lambda) {
     places_.enter(lambda);
+    note_parameters(lambda);
+    note_return_type(lambda->getCallOperator());
     const bool more = RecursiveASTVisitor::TraverseLambdaExpr(lambda);
     if (const auto* generic = lambda->getLambdaClass()->getDependentLambdaCallOperator())
       if (auto* made = dyn_cast<clang::FunctionTemplateDecl>(generic))
@@ -119,6 +121,12 @@ class Collector : public clang::RecursiveASTVisitor<Collector> {
     if (!e || !source_.users(e->getBeginLoc())) return;
     const Range r = source_.range(e);
     if (r.valid()) set.insert(r);
+  }
+  void note_parameters(const clang::LambdaExpr* lambda) {
+    const Range body = source_.range(lambda->getBody());
+    const Spot captured = source_.spot(lambda->getIntroducerRange().getEnd());
+    if (body.valid() && captured.file == body.file && captured.offset < body.begin)
+      facts_.parameters[body] = {body.file, captured.offset, body.begin};
   }
   static bool in_std(clang::QualType type) {
     const clang::CXXRecordDecl* record = record_of(type);

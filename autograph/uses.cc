@@ -182,6 +182,12 @@ void Promotion::follow(const Expr* e, bool of_variable, bool& more, std::set<Ref
       return refuse_use(e, p, "is an argument of a constructor that takes the host's numbers", tensor,
                         refusals);
     } else if (const auto* call = dyn_cast<clang::CallExpr>(p)) {
+      if (is_open_operation(call)) {
+        for (const Expr* a : call->arguments())  // other types take what they take
+          if (!conditions_.local(a) && (a->isTypeDependent() || !is_number(a->getType()))) return;
+        node = p;
+        continue;
+      }
       if (call->isTypeDependent()) return;
       const clang::FunctionDecl* callee = call->getDirectCallee();
       if (const auto* op = dyn_cast<clang::CXXOperatorCallExpr>(call)) {

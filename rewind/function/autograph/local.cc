@@ -3,9 +3,18 @@
 #include "rewind/base/error.h"
 #include "rewind/function/autograph/return_slot.h"
 #include "rewind/tensor/apply.h"
+#include "rewind/tensor/ops/creation.h"
 #include "rewind/tensor/ops/unary.h"
 
 namespace rw::autograph::detail {
+
+// TruncateMod has no unsigned integers.
+static Tensor remainder(const Tensor& a, const Tensor& b) {
+  if (!is_unsigned(a.dtype())) return apply_one(RW_OP("TruncateMod"), {&a, &b});
+  const Tensor quotient = apply_one(RW_OP("TruncateDiv"), {&a, &b});
+  const Tensor multiple = apply_one(RW_OP("Mul"), {&quotient, &b});
+  return apply_one(RW_OP("Sub"), {&a, &multiple});
+}
 
 Tensor apply_number(NumberOp op, const Tensor& a, const Tensor& b) {
   const bool real = is_floating(a.dtype());
@@ -15,7 +24,7 @@ Tensor apply_number(NumberOp op, const Tensor& a, const Tensor& b) {
     case NumberOp::kMul: return apply_one(RW_OP("Mul"), {&a, &b});
     case NumberOp::kDiv:
       return real ? apply_one(RW_OP("RealDiv"), {&a, &b}) : apply_one(RW_OP("TruncateDiv"), {&a, &b});
-    case NumberOp::kMod: return apply_one(RW_OP("TruncateMod"), {&a, &b});
+    case NumberOp::kMod: return remainder(a, b);
     case NumberOp::kAnd: return apply_one(RW_OP("BitwiseAnd"), {&a, &b});
     case NumberOp::kOr: return apply_one(RW_OP("BitwiseOr"), {&a, &b});
     case NumberOp::kXor: return apply_one(RW_OP("BitwiseXor"), {&a, &b});
@@ -31,7 +40,12 @@ Tensor apply_number(NumberOp op, const Tensor& a, const Tensor& b) {
   return {};
 }
 
-Tensor negate_number(const Tensor& a) { return apply_one(RW_OP("Neg"), {&a}); }
+// Neg has no unsigned integers, which wrap.
+Tensor negate_number(const Tensor& a) {
+  if (!is_unsigned(a.dtype())) return apply_one(RW_OP("Neg"), {&a});
+  const Tensor zero = zeros_like(a);
+  return apply_one(RW_OP("Sub"), {&zero, &a});
+}
 Tensor invert_number(const Tensor& a) { return apply_one(RW_OP("Invert"), {&a}); }
 Tensor not_number(const Tensor& a) { return apply_one(RW_OP("LogicalNot"), {&a}); }
 Tensor convert_number(const Tensor& a, DType dtype) { return cast(a, dtype); }

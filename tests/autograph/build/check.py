@@ -48,7 +48,7 @@ class Project:
 
     def make(self):
         """The files that were rewritten."""
-        output = run("cmake", "--build", self.build)
+        output = run("cmake", "--build", self.build, "--parallel", "2")
         return set(re.findall(r"rewind-autograph (\S+\.cc)$", output, re.M)), output
 
 
