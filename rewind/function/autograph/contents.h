@@ -61,6 +61,8 @@ void replace(const State& state, size_t i, const TensorList& now, const std::vec
 // Zeros of the types and shapes in the place of all tensors of variable i; unknown sizes are 0.
 void fill_with_zeros(const char* what, const State& state, size_t i);
 
+// Whether nobody reads a variable behind the construct, so that one that had no value before has none behind.
+bool is_scratch(const State& state, size_t i);
 // "x" in quotes; the return value.
 std::string name_of_variable(const State& state, size_t i);
 // A variable of the host that a staged body changes.

@@ -126,6 +126,12 @@ class StagedIf {
     std::vector<Tensor> outputs[2];
     std::vector<std::vector<uint8_t>> changed;
     for (size_t i = 0; i < state_.size; ++i) {
+      if (is_scratch(state_, i) && holds_nothing(before_.variables[i])) {
+        start_[i].restore();
+        results_[1].variables[i] = before_.variables[i];
+        changed.emplace_back();
+        continue;
+      }
       make_alike(i);
       check_same(i);
       const BodyResult &a = results_[0].variables[i], &b = results_[1].variables[i];
