@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <map>
 #include <memory>
 
@@ -239,9 +240,11 @@ void write_bundle(const std::string& prefix, std::vector<BundleTensor> tensors, 
   Writer(prefix, std::move(tensors), tag).write(options);
 }
 
-void delete_bundle(const std::string& prefix) {
-  unlink(bundle_index_path(prefix).c_str());
-  for (const auto& [path, of] : data_files(prefix)) unlink(path.c_str());
+bool delete_bundle(const std::string& prefix) {
+  const auto gone = [](const std::string& path) { return unlink(path.c_str()) == 0 || errno == ENOENT; };
+  bool all = gone(bundle_index_path(prefix));
+  for (const auto& [path, of] : data_files(prefix)) all = gone(path) && all;
+  return all;
 }
 
 }  // namespace rw::format

@@ -150,12 +150,18 @@ void AtomicFolder::make_folder(const std::string& name) const {
   if (mkdir((temporary_ + "/" + name).c_str(), 0777) != 0) fail("a folder cannot be made in it");
 }
 
+// With the temporary files of a writer that was killed.
+bool AtomicFolder::is_replaced(const std::string& name) const {
+  return std::any_of(replaces_.begin(), replaces_.end(), [&](const std::string& own) {
+    return name == own || is_temporary(name, own + kTemporary);
+  });
+}
+
 bool AtomicFolder::keep_others(const std::string& old_folder) const {
   std::error_code error;
   std::vector<fs::path> others;
   for (fs::directory_iterator it(old_folder, error), end; !error && it != end; it.increment(error))
-    if (std::find(replaces_.begin(), replaces_.end(), it->path().filename().string()) == replaces_.end())
-      others.push_back(it->path());
+    if (!is_replaced(it->path().filename().string())) others.push_back(it->path());
   for (const fs::path& path : others) {
     if (error) break;
     const fs::path to = fs::path(target_) / path.filename();

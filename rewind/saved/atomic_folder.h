@@ -28,6 +28,7 @@ class AtomicFolder {
  private:
   [[noreturn]] void fail(const std::string& what) const;
   void delete_stale() const;
+  bool is_replaced(const std::string& name) const;
   // Moves what is not replaced to the target. False, with errno: something could not be moved, or is there.
   bool keep_others(const std::string& old_folder) const;
 

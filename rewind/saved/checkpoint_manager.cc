@@ -102,12 +102,14 @@ void CheckpointManager::State::add(const std::string& path) {
 void CheckpointManager::State::sweep() {
   if (!options.max_to_keep) return;
   constexpr double kHour = 3600;
-  while (int64_t(kept.size()) > *options.max_to_keep) {
-    const Kept oldest = kept.front();
-    kept.erase(kept.begin());
-    const auto& hours = options.keep_checkpoint_every_n_hours;
-    if (hours && *hours > 0 && oldest.time - *hours * kHour >= last_preserved) last_preserved = oldest.time;
-    else format::delete_bundle(oldest.path);
+  const auto& hours = options.keep_checkpoint_every_n_hours;
+  size_t stuck = 0;  // those that cannot be deleted stay in the list, and the next save tries again
+  for (auto many = int64_t(kept.size()) - *options.max_to_keep; many > 0; --many) {
+    const Kept oldest = kept[stuck];
+    const bool stays = hours && *hours > 0 && oldest.time - *hours * kHour >= last_preserved;
+    if (stays) last_preserved = oldest.time;
+    if (stays || format::delete_bundle(oldest.path)) kept.erase(kept.begin() + long(stuck));
+    else ++stuck;
   }
 }
 

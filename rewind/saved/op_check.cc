@@ -24,15 +24,22 @@ constexpr std::string_view kReachOut[] = {
     "SnapshotDatasetV2", "SnapshotDatasetReader", "SnapshotNestedDatasetReader", "CacheDataset",
     "CacheDatasetV2", "DatasetToTFRecord", "ExperimentalDatasetToTFRecord", "MatchingFilesDataset",
     "AssertCardinalityDataset", "FileSystemSetConfiguration", "CreateSummaryFileWriter",
-    "CreateSummaryDbWriter", "ImportEvent", "FlushSummaryWriter",
+    "CreateSummaryDbWriter", "ImportEvent", "FlushSummaryWriter", "SnapshotChunkDataset",
+    "ListSnapshotChunksDataset", "ExperimentalMatchingFilesDataset", "RecordInput", "DistributedSave",
+    "DumpTensor", "CalibrationStatisticsSaver", "LoadAndRemapMatrix", "GenerateVocabRemapping",
+    "FixedUnigramCandidateSampler", "Skipgram",
     // sockets and other processes
     "RpcServer", "RpcClient", "RpcCall", "RpcCheckStatus", "RpcGetValue", "RpcServerStart",
     "RpcServerRegister", "Send", "Recv", "_Send", "_Recv", "_HostSend", "_HostRecv", "RemoteCall",
     "DebugIdentity", "DebugIdentityV2", "DebugIdentityV3", "DebugNumericSummary", "DataServiceDataset",
     "DataServiceDatasetV2", "DataServiceDatasetV3", "DataServiceDatasetV4", "RegisterDataset",
     "RegisterDatasetV2", "CollectiveBcastSend", "CollectiveBcastRecv", "CollectiveReduce", "CollectiveGather",
+    "CollectiveBcastSendV2", "CollectiveBcastRecvV2", "CollectiveReduceV2", "CollectiveReduceV3",
+    "CollectiveGatherV2", "CollectiveReduceScatterV2", "CollectiveAllToAllV2", "CollectiveAllToAllV3",
+    "DebugNanCount", "DebugNumericSummaryV2",
     // the host's code
-    "PyFunc", "PyFuncStateless", "EagerPyFunc", "GeneratorDataset", "KafkaDataset", "BigtableClient"};
+    "PyFunc", "PyFuncStateless", "EagerPyFunc", "GeneratorDataset", "KafkaDataset", "BigtableClient",
+    "XlaCustomCall", "XlaCustomCallV2", "XlaHostCompute", "_XlaHostComputeMlir", "Abort"};
 
 bool reaches_out(std::string_view op) {
   static const auto& names =

@@ -42,14 +42,19 @@ class Corpus : public testing::TestWithParam<const Target*> {
     }
   }
 
+  std::vector<std::string> seeds() const {
+    std::vector<std::string> paths;
+    for (const auto& entry : fs::directory_iterator(fs::path(REWIND_FUZZ_CORPUS) / target_.name))
+      paths.push_back(entry.path().string());
+    std::sort(paths.begin(), paths.end());
+    return paths;
+  }
+
   const Target& target_ = *GetParam();
 };
 
 TEST_P(Corpus, IsReadOrRefused) {
-  std::vector<std::string> seeds;
-  for (const auto& entry : fs::directory_iterator(fs::path(REWIND_FUZZ_CORPUS) / target_.name))
-    seeds.push_back(entry.path().string());
-  std::sort(seeds.begin(), seeds.end());
+  const std::vector<std::string> seeds = this->seeds();
   ASSERT_FALSE(seeds.empty());
   for (const std::string& seed : seeds) {
     SCOPED_TRACE(seed);
@@ -66,6 +71,20 @@ TEST_P(Corpus, IsReadOrRefused) {
       for (size_t k = 1 + below(random, 3); k > 0; --k) bytes = target_.mutate(bytes, random);
       run(bytes);
     }
+}
+
+// At every length where the file is small, and at some thousand otherwise.
+TEST_P(Corpus, CutOffAnywhere) {
+  for (const std::string& seed : seeds()) {
+    const std::string whole = test::read_bytes(seed);
+    const size_t step = 1 + whole.size() / 1000;
+    const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(2);
+    for (size_t size = 0; size < whole.size(); size += step) {
+      if (std::chrono::steady_clock::now() > end) break;  // with sanitizers
+      SCOPED_TRACE(seed + ", " + std::to_string(size) + " bytes");
+      run(std::string_view(whole).substr(0, size));
+    }
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(Targets, Corpus, testing::ValuesIn(targets()),

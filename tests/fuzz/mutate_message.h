@@ -103,7 +103,8 @@ class MessageMutator {
     } else if constexpr (std::is_same_v<T, bool>) {
       if (site()) member = !member;
     } else if constexpr (format::is_number<T>) {
-      if (counting_ && numbers_.size() < kMostKept) numbers_.push_back(int64_t(member));
+      if constexpr (!std::is_floating_point_v<T>)
+        if (counting_ && numbers_.size() < kMostKept) numbers_.push_back(int64_t(member));
       if (site(3)) change_number(member);
     } else {
       walk(member);
@@ -130,8 +131,8 @@ class MessageMutator {
                             int64_t{1} << 40,
                             std::numeric_limits<int64_t>::max(),
                             std::numeric_limits<int64_t>::min(),
-                            int64_t(member) + 1,
-                            int64_t(member) - 1};
+                            int64_t(uint64_t(member) + 1),
+                            int64_t(uint64_t(member) - 1)};
       const bool known = !numbers_.empty() && below(random_, 3) == 0;
       const int64_t to =
           known ? numbers_[below(random_, numbers_.size())] : of[below(random_, std::size(of))];
