@@ -150,6 +150,12 @@ std::vector<std::string> FunctionLibraryReader::argument_names(const std::string
   return names;
 }
 
+std::vector<std::string> FunctionLibraryReader::output_names(const std::string& name) const {
+  std::vector<std::string> names;
+  for (const format::OpDef::ArgDef& arg : definition(name).signature->output_arg) names.push_back(arg.name);
+  return names;
+}
+
 std::shared_ptr<const Graph> FunctionLibraryReader::get(const std::string& name) {
   return build(name, nullptr);
 }

@@ -109,6 +109,7 @@ class FunctionLibraryReader {
   // What the function says of its arguments. All throw NotFoundError.
   std::vector<ArgumentFacts> arguments_of(const std::string& name) const;
   std::vector<std::string> argument_names(const std::string& name) const;
+  std::vector<std::string> output_names(const std::string& name) const;
   std::shared_ptr<const Graph> get(const std::string& name);
   // For a call with such arguments: what the function says of shapes and variables is kept where the caller
   // bears it out.
