@@ -159,7 +159,7 @@ void compile_from_config(Model& model, const Config& config) {
     else if (outputs.size() <= 1 && c.list()) o.weighted_metrics = read_metrics((*c.list())[0]);
     else o.output_weighted_metrics = read_output_metrics(c, outputs);
   });
-  f("run_eagerly", o.run_eagerly);
+  each("run_eagerly", [&](const Config& c) { from_config(c, &o.run_eagerly); });
   f.ignore("steps_per_execution");
   f.ignore("jit_compile");
   f.ignore("auto_scale_loss");

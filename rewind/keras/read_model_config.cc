@@ -6,6 +6,7 @@
 #include "rewind/base/error.h"
 #include "rewind/keras/functional_graph.h"
 #include "rewind/keras/layers/input_layer.h"
+#include "rewind/keras/legacy_operation.h"
 #include "rewind/keras/model_config.h"
 #include "rewind/keras/operation.h"
 #include "rewind/keras/registry.h"
@@ -18,8 +19,9 @@ namespace {
 // The arguments of one call, as far as they are known.
 struct CallParts {
   std::vector<KerasTensor> inputs;
-  std::vector<Config> constants;  // of an operation: null where an input stands
-  Config::Array extra;            // of an operation: what follows them
+  std::vector<Config> constants;      // of an operation: null where an input stands
+  Config::Array extra;                // of an operation: what follows them
+  Config options = Config::object();  // of an operation of Keras 2
   CallArgs args;
   std::vector<MaskInput> masks;
   bool complete = true;  // false: an input is not made yet
@@ -61,7 +63,8 @@ class GraphReader {
       fail_config("a layer with class_name, name and inbound_nodes", c);
     Entry e{*name->text(), &c, {}, {}, {}};
     for (const Config& call : *nodes->list()) e.calls.push_back(&call);
-    if (!is_operation(c)) from_config(c, &e.layer);
+    if (!is_operation(c) && !is_legacy_operation(c)) from_config(c, &e.layer);
+    legacy_ |= !e.calls.empty() && e.calls[0]->list();
     if (const auto* input = e.layer.defined() ? dynamic_cast_to<const InputLayer*>(&*e.layer) : nullptr)
       e.results.push_back({input->output()});
     if (index_.contains(e.name)) fail_config("layers of different names", c);
@@ -101,7 +104,8 @@ class GraphReader {
 
   bool make_call(Entry& e, const Config& call) {
     CallParts parts;
-    if (call.list()) collect_legacy(e, call, &parts);
+    if (is_legacy_operation(*e.config)) collect_legacy_operation(e, call, &parts);
+    else if (call.list()) collect_legacy(e, call, &parts);
     else collect_call(e, call, &parts);
     if (!parts.complete) return false;
     if (parts.inputs.empty()) fail_config("a call with an input", call);
@@ -117,6 +121,33 @@ class GraphReader {
       if (!four || four->size() < 3) fail_config("[layer, call, result] of an input", x);
       add_history(Config::Array(four->begin(), four->begin() + 3), parts);
       if (four->size() > 3) add_legacy_options(e, (*four)[3], parts);
+    }
+  }
+
+  // ["x", 0, 0, {"y": ["z", 0, 0]}], ["_CONSTANT_VALUE", -1, 1.0, {"y": ["z", 0, 0]}], or several in a list.
+  void collect_legacy_operation(const Entry& e, const Config& call, CallParts* parts) const {
+    const LegacyOperation& operation = legacy_operation(*e.config);
+    const Config::Array* list = call.list();
+    if (!list || list->empty()) fail_config("a call of a function", call);
+    const Config::Array one{call};
+    const Config* kwargs = nullptr;
+    for (const Config& x : (*list)[0].text() ? one : *list) {
+      const Config::Array* four = x.list();
+      if (!four || four->size() < 3 || !(*four)[0].text())
+        fail_config("[layer, call, result] of an input", x);
+      if (*(*four)[0].text() == "_CONSTANT_VALUE") parts->constants.push_back((*four)[2]);
+      else add_history(Config::Array(four->begin(), four->begin() + 3), parts);
+      if (four->size() > 3) kwargs = &(*four)[3];
+    }
+    if (!kwargs) return;
+    if (!kwargs->members()) fail_config("named arguments as an object", *kwargs);
+    for (const auto& [name, value] : *kwargs->members()) {
+      if (operation.second && name == operation.second) {
+        if (is_leaf(value)) add_history(value, parts);
+        else parts->constants.push_back(value);
+      } else if (name != "name") {
+        add_legacy_option(operation, name, value, &parts->options, &parts->extra);
+      }
     }
   }
 
@@ -167,6 +198,7 @@ class GraphReader {
       if (!history) fail_config("a tensor with its keras_history", c);
       return add_history(*history, parts);
     }
+    if (legacy_ && is_leaf(c)) return add_history(c, parts);
     if (const Config::Array* list = c.list()) {
       for (const Config& x : *list) collect(x, parts);
     } else if (c.members() && !c.find("class_name")) {
@@ -195,7 +227,10 @@ class GraphReader {
     const auto at = index_.find(*(*three)[0].text());
     if (at == index_.end()) fail_config("the name of a layer of the model", history);
     const Entry& e = entries_[at->second];
-    if (e.layer.defined() && is_functional(*e.layer)) call -= first;
+    // In files of Keras 2 models count their calls from 1, in those of Keras 3 where the outputs say so.
+    if (legacy_ ? e.layer.defined() && e.layer->as_model() != nullptr
+                : first > 0 && e.layer.defined() && is_functional(*e.layer))
+      --call;
     if (call < 0 || result < 0) fail_config("[layer, call, result]", history);
     if (size_t(call) >= std::max(e.calls.size(), e.results.size()))
       fail_config("a call of the layer", history);
@@ -275,9 +310,11 @@ class GraphReader {
     if (!options || !options->members()) fail_config("the options of an operation", *e.config);
     std::vector<Tensor> arguments;
     for (const Config& c : parts.constants) arguments.push_back(constant_of(c, parts.inputs[0].dtype()));
-    Config own = *options;
+    const bool legacy = is_legacy_operation(*e.config);
+    Config own = legacy ? parts.options : *options;
     own.erase("name");
-    Operation operation(*kind->text(), arguments, own, e.name, parts.extra);
+    Operation operation(legacy ? legacy_operation(*e.config).operation : *kind->text(), arguments, own,
+                        e.name, parts.extra);
     operation.set_given({parts.constants.begin(), parts.constants.end()});
     return operation.all(parts.inputs);
   }
@@ -314,6 +351,7 @@ class GraphReader {
   }
 
   const Config& config_;
+  bool legacy_ = false;  // calls as Keras 2 wrote them
   std::vector<Entry> entries_;
   std::map<std::string, size_t> index_;
 };

@@ -56,8 +56,8 @@ int main(int argc, char** argv) {
   }
   const ValidationData held{x(Slice(80, none)), y(Slice(80, none))};
   if (kind == "dataset") {
-    auto data = data::Dataset::from_tensor_slices({x, y}).shuffle(40).batch(16);
-    auto check = data::Dataset::from_tensor_slices({held.x.list()[0], held.y.list()[0]}).batch(10);
+    auto data = data::Dataset::from_tensor_slices(std::pair{x, y}).shuffle(40).batch(16);
+    auto check = data::Dataset::from_tensor_slices(std::pair{held.x.list()[0], held.y.list()[0]}).batch(10);
     model.fit(data, check, {.epochs = 9, .verbose = 0, .callbacks = callbacks});
   } else {
     model.fit(x, y,
