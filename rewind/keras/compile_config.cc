@@ -54,7 +54,20 @@ Losses read_losses(const Config& c, const std::vector<std::string>& outputs) {
   return list;
 }
 
+// {"class_name": "MeanMetricWrapper", "config": {"name": "accuracy", "fn": "categorical_accuracy"}}: what
+// Keras 2 made of a name.
+std::optional<MetricChoice> read_wrapped_metric(const Config& c) {
+  const Config* kind = c.find("class_name");
+  const Config* options = c.find("config");
+  const Config* fn = options ? options->find("fn") : nullptr;
+  if (!kind || !(*kind == Config("MeanMetricWrapper")) || !fn || !fn->text()) return {};
+  const Metric metric(*fn->text());
+  if (const Config* name = options->find("name"); name && name->text()) metric.rename(*name->text());
+  return MetricChoice(metric);
+}
+
 MetricChoice read_metric(const Config& c) {
+  if (const auto wrapped = read_wrapped_metric(c)) return *wrapped;
   if (c.text() && !class_registry().metrics.find(*c.text())) return *c.text();
   return metric_from_config(c);
 }
