@@ -6,6 +6,7 @@
 #include <map>
 #include <mutex>
 #include <string>
+#include <string_view>
 #include <typeindex>
 
 #include "rewind/keras/config_fields.h"
@@ -79,7 +80,10 @@ T object_from(const Config& c, const ClassTable<T>& table, const char* kind,
               T (*by_name)(const std::string&)) {
   const NamedConfig named = named_config(c, kind);
   static const Config& none = *new Config(Config::object());
-  for (const std::string* name : {&named.registered_name, &named.name})
+  // Keras 2 puts the name of no package in front of some of its own classes.
+  constexpr std::string_view kNoPackage = "Custom>";
+  const std::string plain = named.name.starts_with(kNoPackage) ? named.name.substr(kNoPackage.size()) : "";
+  for (const std::string* name : {&named.registered_name, &named.name, &plain})
     if (const auto make = name->empty() ? nullptr : table.find(*name))
       return make(named.options ? *named.options : none);
   if (!named.options && by_name) return by_name(named.name);

@@ -79,6 +79,19 @@ TEST_F(Zip, WhatIsWrittenIsRead) {
   expect_error<NotFoundError>([&] { (void)file.at("none"); }, "the archive has no \"none\"");
 }
 
+TEST_F(Zip, EmptyPartsCountAsNothing) {
+  ZipWriter zip(folder_ / "a.zip");
+  const std::string_view parts[] = {"front", {}, "end", {}};
+  zip.add("a", parts);
+  zip.add("b", parts, true);
+  zip.commit();
+  const ZipFile file(folder_ / "a.zip");
+  for (const char* name : {"a", "b"}) {
+    EXPECT_EQ(file.read(file.at(name)), "frontend");
+    EXPECT_EQ(file.at(name).crc, 0xcc111e9cU);
+  }
+}
+
 TEST_F(Zip, NothingStaysWithoutACommit) {
   { ZipWriter(folder_ / "x.zip").add("a", "b"); }
   EXPECT_TRUE(folder_.files().empty());

@@ -88,6 +88,10 @@ int main(int argc, char** argv) {
   saving::register_keras_serializable<Net>("interop", "Net");
   saving::register_keras_serializable("interop", "twice",
                                       Activation([](const Tensor& x) { return x * 2.0; }));
+  saving::register_keras_serializable("interop", "cubed",
+                                      Loss([](const Tensor& y_true, const Tensor& y_pred) -> LossValues {
+                                        return {reduce_mean(pow(abs(y_true - y_pred), 3.0F), -1)};
+                                      }));
   try {
     if (!std::strcmp(argv[1], "run")) run(argc, argv);
     else models::load_model(argv[2], {.safe_mode = argc < 4});
