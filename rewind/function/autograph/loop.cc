@@ -71,7 +71,7 @@ class StagedLoop {
     by_numbers_ = c.by == Condition::kLocal && !elements_;
     assigns_ = !unchanged();
     if (assigns_ && elements_) fail_invalid("for", "the condition must not assign to variables");
-    if (assigns_) loop_->leave();
+    if (assigns_) tested_ = more, loop_->leave();
     else loop_->close_condition(more);
     open_body();
     return true;
@@ -405,17 +405,20 @@ class StagedLoop {
       }
       return true;
     };
-    const auto follow_tensor = [&](const Tensor& t) {
+    const auto follow_tensor = [&](Trace& trace, const Tensor& t) {
       if (!is_symbol(t)) return t.impl()->kind == TensorKind::kEager;
       const auto& symbol = static_cast<const SymbolImpl&>(*t.impl());
-      return symbol.trace.get() == &body && follow(body, symbol.value);
+      return symbol.trace.get() == &trace && follow(trace, symbol.value);
     };
-    if (more ? !follow_tensor(*more) : !follow(condition, condition.graph().outputs[0])) return false;
+    const bool tested = more       ? follow_tensor(body, *more)
+                        : assigns_ ? follow_tensor(condition, tested_)
+                                   : follow(condition, condition.graph().outputs[0]);
+    if (!tested) return false;
     while (!left.empty()) {
       const size_t i = left.back();
       left.pop_back();
       for (const Tensor& t : held_by(state_, i).tensors)
-        if (!follow_tensor(t)) return false;
+        if (!follow_tensor(body, t)) return false;
     }
     return true;
   }
@@ -436,6 +439,7 @@ class StagedLoop {
   std::vector<Tensor> symbols_, own_;             // what stands for the loop variables in the open graph
   size_t num_own_ = 0;                            // loop variables of the range
   Tensor more_elements_;                          // in the graph of the condition
+  Tensor tested_;                                 // the value of a condition that assigns, in its graph
   Tensor more_;                                   // of a turned loop, before it
   std::optional<SeedMark> seeds_;
   std::optional<LoopStaging> loop_;
