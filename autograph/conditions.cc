@@ -1,5 +1,6 @@
 #include "conditions.h"
 
+#include "places.h"
 #include "types.h"
 
 namespace rw::autograph_tool {
@@ -68,6 +69,11 @@ bool Conditions::local(const clang::Expr* e) const {
     return false;
   }
   if (const auto* ref = dyn_cast<clang::DeclRefExpr>(e)) return promoted(ref->getDecl());
+  if (const auto* call = dyn_cast<clang::CallExpr>(e); call && !local_functions_.empty()) {
+    const clang::FunctionDecl* callee = call->getDirectCallee();
+    const clang::FunctionDecl* defined = callee ? visible_definition(source_, callee) : nullptr;
+    return defined && local_functions_.count(source_.spot(defined->getBody()->getBeginLoc())) > 0;
+  }
   return false;
 }
 

@@ -36,7 +36,11 @@ std::string Writer::condition_head(const Stmt* loop, const Exits& exits, std::st
   tail.clear();
   if (exits.any()) {
     head = std::string(kSpace) + "and_(" + none_of(exits) + ", [&] { return ";
-    tail = "; })";
+    std::string changed;
+    if (condition)
+      for (const std::string& n : facts_.names_changed_in(source_.range(condition)))
+        changed += (changed.empty() ? "" : ", ") + n;
+    tail = changed.empty() ? "; })" : "; }, \"" + changed + "\", " + changed + ")";
   }
   if (!exits.any() && condition && needs_parentheses(condition)) head += "(", tail = ")" + tail;
   return head;
@@ -206,7 +210,13 @@ void Writer::host_loop_body(const Stmt* s) {
 
 void Writer::switched(const clang::SwitchStmt* s) {
   const SwitchPlan* plan = plan_.switch_plan(s);
-  if (!plan_.staged(s) || !plan) return statement(s->getBody());
+  const bool around = std::exchange(in_staged_switch_, plan_.staged(s) && plan);
+  write_switch(s, plan);
+  in_staged_switch_ = around;
+}
+
+void Writer::write_switch(const clang::SwitchStmt* s, const SwitchPlan* plan) {
+  if (!in_staged_switch_) return statement(s->getBody());
   const clang::Expr* value = stripped(s->getCond());
   bool tensor = false;
   for (;;) {
@@ -220,6 +230,7 @@ void Writer::switched(const clang::SwitchStmt* s) {
   const std::string broke = plan->chain && !plan_.break_is_read(s) ? "{" : declare_break(s);
   std::string head = (broke.empty() ? "{" : broke) + " const auto " + name + " = ";
   std::string tail = ";";
+  if (tensor) head += std::string(kSpace) + "switch_on(", tail = ");";
   if (!plan->chain) {
     entered_flags_[s] = names_.numbered("entered");
     tail += std::string(" ") + kSpace + "Local<bool> " + entered_flags_[s] + " = false;";
