@@ -45,7 +45,7 @@ struct Change {
 struct Facts {
   std::set<Range> tensors;        // expressions of type Tensor or Variable
   std::set<Range> staged_ranges;  // of range-for
-  std::set<Range> numbers;        // expressions that are numbers of the host's
+  std::set<Range> numbers;        // operations whose results are numbers of the host's
   std::vector<Change> changes;
   // Of variables, members, parameters and results of functions, by declaration: the bodies of the lambdas
   // that they may be.

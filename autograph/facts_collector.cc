@@ -143,10 +143,12 @@ class Collector : public clang::RecursiveASTVisitor<Collector> {
   }
 
   bool VisitBinaryOperator(clang::BinaryOperator* e) {
+    if (is_number(e->getType())) add(facts_.numbers, e);
     if (e->isAssignmentOp()) note(e->getOperatorLoc(), e->getLHS());
     return true;
   }
   bool VisitUnaryOperator(clang::UnaryOperator* e) {
+    if (is_number(e->getType())) add(facts_.numbers, e);
     if (e->isIncrementDecrementOp()) note(e->getOperatorLoc(), e->getSubExpr());
     if (e->getOpcode() == clang::UO_AddrOf && !e->getSubExpr()->getType().isConstQualified() &&
         !e->getSubExpr()->getType()->isFunctionType())
