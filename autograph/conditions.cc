@@ -64,6 +64,7 @@ bool Conditions::local(const clang::Expr* e) const {
     const auto* call = llvm::cast<clang::CXXOperatorCallExpr>(e);
     const auto kind = call->getOperator();
     const bool logical = kind == clang::OO_Exclaim || kind == clang::OO_AmpAmp || kind == clang::OO_PipePipe;
+    if (!logical && !facts_.numbers.count(source_.range(e))) return false;  // as far as it is instantiated
     for (const clang::Expr* a : call->arguments())
       if (logical ? staged(a) : local(a)) return true;
     return false;

@@ -32,6 +32,7 @@ class Conditions {
   bool promote(Spot declared) { return promoted_.insert(declared).second; }
   // A function whose deduced type becomes a Local's, by its body.
   bool promote_result(Spot body) { return local_functions_.insert(body).second; }
+  bool result_promoted(Spot body) const { return local_functions_.count(body) > 0; }
 
  private:
   const Source& source_;

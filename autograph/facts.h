@@ -45,7 +45,7 @@ struct Change {
 struct Facts {
   std::set<Range> tensors;        // expressions of type Tensor or Variable
   std::set<Range> staged_ranges;  // of range-for
-  std::set<Range> numbers;        // expressions that are numbers of the host's
+  std::set<Range> numbers;        // operations whose results are numbers of the host's
   std::vector<Change> changes;
   // Of variables, members, parameters and results of functions, by declaration: the bodies of the lambdas
   // that they may be.
@@ -62,6 +62,9 @@ struct Facts {
   };
   std::vector<Call> calls;
   std::map<Spot, std::set<std::string>> return_types;  // of functions with a deduced one, by body
+  std::set<Spot>
+      others_declared;  // variables that are no numbers, in an instantiation of a template at least
+  bool is_number_throughout(Spot declared) const { return !others_declared.count(declared); }
   std::set<Range> typed_lambdas;     // bodies of lambdas that become std::function or a pointer to a function
   std::set<Range> assigned_selects;  // c ? a : b that are assigned to, or bound to references
   std::map<Spot, std::vector<Spot>> uses;  // of variables

@@ -59,6 +59,9 @@ class Collector : public clang::RecursiveASTVisitor<Collector> {
 
   bool VisitVarDecl(clang::VarDecl* v) {
     const Expr* init = v->getInit();
+    if (!v->getType()->isDependentType() && !v->getType()->isUndeducedType() && !is_number(v->getType()) &&
+        source_.users(v->getLocation()))
+      facts_.others_declared.insert(source_.spot(v->getLocation()));
     if (!init || v->isCXXForRangeDecl() || !source_.users(v->getLocation())) return true;
     flow(v->getType(), init, source_.spot(v->getLocation()));
     if (v->getType()->isReferenceType()) {
@@ -87,6 +90,7 @@ class Collector : public clang::RecursiveASTVisitor<Collector> {
     const clang::VarDecl* v = loop->getLoopVariable();
     if (!v) return true;
     places_.add_range(v, range);
+    flow(v->getType(), range, source_.spot(v->getLocation()));
     if (v->getType()->isReferenceType() && !v->getType().getNonReferenceType().isConstQualified()) {
       std::vector<Place> behind = places_.of(range);
       for (Place& p : behind) p.whole = false, p.changed = v->getType().getNonReferenceType();
@@ -139,10 +143,12 @@ class Collector : public clang::RecursiveASTVisitor<Collector> {
   }
 
   bool VisitBinaryOperator(clang::BinaryOperator* e) {
+    if (is_number(e->getType())) add(facts_.numbers, e);
     if (e->isAssignmentOp()) note(e->getOperatorLoc(), e->getLHS());
     return true;
   }
   bool VisitUnaryOperator(clang::UnaryOperator* e) {
+    if (is_number(e->getType())) add(facts_.numbers, e);
     if (e->isIncrementDecrementOp()) note(e->getOperatorLoc(), e->getSubExpr());
     if (e->getOpcode() == clang::UO_AddrOf && !e->getSubExpr()->getType().isConstQualified() &&
         !e->getSubExpr()->getType()->isFunctionType())
@@ -180,7 +186,7 @@ class Collector : public clang::RecursiveASTVisitor<Collector> {
   }
   bool VisitCXXConstructExpr(clang::CXXConstructExpr* e) {
     const clang::CXXConstructorDecl* callee = e->getConstructor();
-    if (in_namespace(callee, "rw") && !is_library_object(e->getType())) return true;
+    if (in_library(callee) && !is_library_object(e->getType())) return true;
     note_call(e->getBeginLoc(), callee);
     const clang::CXXRecordDecl* made = callee->getParent();
     if (made->getIdentifier() && may_hold_callable(e->getType()) && made->getName().ends_with("function"))
@@ -346,7 +352,7 @@ class Collector : public clang::RecursiveASTVisitor<Collector> {
     if (method->isConst() && !body) return;  // with a body: by members that are mutable
     const bool this_object = llvm::isa<clang::CXXThisExpr>(object->IgnoreParenImpCasts());
     const clang::QualType type = pointer ? object->getType()->getPointeeType() : object->getType();
-    if (is_library_object(type) && (in_namespace(owner, "rw") || !body)) return;
+    if (is_library_object(type) && (in_library(owner) || !body)) return;
     if (this_object) {
       if (body) facts_.calls.push_back({source_.spot(at), *body, true});
       return;
@@ -354,7 +360,7 @@ class Collector : public clang::RecursiveASTVisitor<Collector> {
     // What another file does to an object behind a pointer does not show here, unless that is made of
     // tensors.
     const auto* op_call = dyn_cast<clang::CXXOperatorCallExpr>(stripped(object));
-    const bool behind = pointer || (op_call && !pointee_of(op_call->getArg(0)->getType()).isNull());
+    const bool behind = pointer || (op_call && !pointee_of(stripped(op_call->getArg(0))->getType()).isNull());
     if (behind && !body && !holds_tensors(type)) return;
     if (pointer) note(at, places_.behind(object), body, {});
     else note(at, object, body);
@@ -371,7 +377,7 @@ class Collector : public clang::RecursiveASTVisitor<Collector> {
       if (visible_definition(source_, callee))
         return note(argument->getBeginLoc(), places_.behind(argument), {},
                     source_.spot(parameter->getLocation()));
-      if (in_namespace(callee, "rw") || !holds_tensors(pointee)) return;
+      if (in_library(callee) || !holds_tensors(pointee)) return;
       if (in_namespace(callee, "std") &&
           (llvm::isa<clang::CXXConstructorDecl>(callee) || !is_algorithm(callee)))
         return;

@@ -163,11 +163,11 @@ std::vector<Place> Places::behind(const Expr* e) const {
   if (const auto* call = llvm::dyn_cast_or_null<clang::CallExpr>(e)) {
     const auto* method = dyn_cast<clang::CXXMemberCallExpr>(call);
     if (method && method->getMethodDecl() && is_access(method->getMethodDecl()) &&
-        pointee_of(method->getObjectType()).isNull())
+        pointee_of(stripped(method->getImplicitObjectArgument())->getType()).isNull())
       return element(method->getImplicitObjectArgument(), pointee_of(call->getType()));
     const clang::FunctionDecl* callee = call->getDirectCallee();
     if (!method && callee && in_namespace(callee, "std") && call->getNumArgs() >= 1)
-      return pointee_of(call->getArg(0)->getType()).isNull()
+      return pointee_of(stripped(call->getArg(0))->getType()).isNull()
                  ? element(call->getArg(0), pointee_of(call->getType()))
                  : behind(call->getArg(0));
   }
@@ -251,7 +251,7 @@ std::vector<Place> Places::of_call(const clang::CallExpr* call) const {
     const clang::CXXMethodDecl* method = member->getMethodDecl();
     const Expr* object = member->getImplicitObjectArgument();
     if (!method || !call->isGLValue()) return {};
-    if (is_access(method) && !pointee_of(member->getObjectType()).isNull()) return behind(object);
+    if (is_access(method) && !pointee_of(stripped(object)->getType()).isNull()) return behind(object);
     if (llvm::isa<clang::CXXThisExpr>(object->IgnoreParenImpCasts())) return returned(method, call);
     if (object->getType()->isPointerType()) return pointer(object);
     const clang::CXXRecordDecl* record = record_of(object->getType());

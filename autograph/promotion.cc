@@ -55,7 +55,8 @@ bool Promotion::promote_changed(const Plans& plans) {
     for (const Range& region : plan->regions()) {
       if (!region.valid()) continue;
       for (const Change* c : facts_.changed_in(region))
-        if (const clang::VarDecl* v = promotable(c->place)) {
+        if (const clang::VarDecl* v = promotable(c->place);
+            v && facts_.is_number_throughout(source_.spot(v->getLocation()))) {
           more |= promote(v);
           lines_.try_emplace(source_.spot(v->getLocation()), source_.line(region.first()));
         }
@@ -65,7 +66,7 @@ bool Promotion::promote_changed(const Plans& plans) {
 
 bool Promotion::promote(const Plans& plans) {
   bool more = promote_changed(plans);
-  more |= promote_results();
+  more |= promote_results(plans);
   for (bool again = true; again;) {
     again = false;
     for (const Value& v : find_values(source_, conditions_, functions_))
@@ -81,13 +82,15 @@ bool Promotion::deduces_result(const Function& function) const {
   return function.declaration->getReturnType()->getContainedDeducedType() ||
          (function.lambda && !function.lambda->hasExplicitResultType());
 }
-bool Promotion::promote_results() {
+// Of functions some of whose returns are Locals, or stand under a tensor's condition.
+bool Promotion::promote_results(const Plans& plans) {
   bool more = false;
-  for (const Function& f : functions_) {
+  for (size_t i = 0; i < functions_.size(); ++i) {
+    const Function& f = functions_[i];
     if (!deduces_result(f)) continue;
     for (const clang::ReturnStmt* r : returns_of(f.body))
-      if (r->getRetValue() && is_number(as_written(r->getRetValue())->getType()) &&
-          conditions_.local(r->getRetValue()))
+      if (r->getRetValue() && is_promotable_number(as_written(r->getRetValue())->getType()) &&
+          (plans[i]->has_return_slot() || conditions_.local(r->getRetValue())))
         more |= conditions_.promote_result(f.range.first());
   }
   return more;
@@ -129,6 +132,7 @@ void Promotion::check_changed(const Range& region, std::set<Refusal>& refusals) 
       refusals.insert({c->at, (is_iterator(p.changed) ? "the iterator " : "the pointer ") + name + under +
                                   "; a graph has none: select tensors with the condition instead"});
     } else if (p.root == Place::Root::kGlobal) {
+      if ((c->method || c->parameter) && !facts_.changes_tensors(*c)) continue;
       refusals.insert({c->at, "the global variable " + name + under +
                                   "; make it a rw::Variable, or pass it in and return it"});
     } else if (!in_scope(source_, p.variable, region)) {
@@ -142,7 +146,8 @@ void Promotion::check_changed(const Range& region, std::set<Refusal>& refusals) 
         refusals.insert(
             {c->at, "a tensor in the object " + name + under +
                         ", where it cannot be put back; keep it in a rw::Variable, or return it"});
-    } else if (is_number(p.changed) && !promotable(p)) {
+    } else if (is_number(p.changed) && !promotable(p) &&
+               !(p.whole && p.variable && !facts_.is_number_throughout(p.declared))) {
       std::string what = "the element or member " + name;
       std::string cure = "make it a rw::Tensor";
       if (p.whole && p.variable && !is_promotable_number(p.changed))
@@ -207,7 +212,7 @@ void Promotion::write_returns(const Function& function, Edits& edits) const {
   const std::vector<const clang::ReturnStmt*> returns = returns_of(function.body);
   const clang::FunctionDecl* f = function.declaration;
   const bool deduced = deduces_result(function);
-  bool any = false;
+  bool any = conditions_.result_promoted(function.range.first());
   for (const clang::ReturnStmt* r : returns) any |= r->getRetValue() && conditions_.local(r->getRetValue());
   if (!any) return;
   for (const clang::ReturnStmt* r : returns) {

@@ -40,7 +40,7 @@ class Promotion {
                   const std::string& cure, std::set<Refusal>* refusals) const;
   void write_declaration(const clang::VarDecl* v, Edits& edits) const;
   void split_declaration(const clang::DeclStmt* s, Edits& edits) const;
-  bool promote_results();
+  bool promote_results(const Plans& plans);
   bool deduces_result(const Function& function) const;
   void write_returns(const Function& function, Edits& edits) const;
   std::string reason(Spot declared) const;  // "changes under the tensor's condition of line 3"

@@ -5,7 +5,10 @@
 #include <clang/AST/DeclTemplate.h>
 #include <clang/AST/ExprCXX.h>
 
+#include <map>
 #include <set>
+
+#include "source.h"
 
 namespace rw::autograph_tool {
 
@@ -51,10 +54,21 @@ bool in_namespace(const clang::Decl* declaration, const char* name) {
   return outermost && outermost->getName() == name;
 }
 
+bool in_library(const clang::Decl* declaration) {
+  if (!in_namespace(declaration, "rw")) return false;
+  const clang::SourceManager& manager = declaration->getASTContext().getSourceManager();
+  const clang::FileID file = manager.getFileID(manager.getFileLoc(declaration->getLocation()));
+  // By file; a process reads one source.
+  static auto* known = new std::map<clang::FileID, bool>;
+  const auto found = known->find(file);
+  if (found != known->end()) return found->second;
+  return (*known)[file] = !is_users_file(manager, file);
+}
+
 bool is_library_object(clang::QualType type) {
   const clang::CXXRecordDecl* record = record_of(type);
   if (!record) return false;
-  if (in_namespace(record, "rw")) return true;
+  if (in_library(record)) return true;
   if (!record->hasDefinition()) return false;
   for (const auto& base : record->bases())
     if (is_library_object(base.getType())) return true;
@@ -101,7 +115,7 @@ static bool holds_tensors(clang::QualType type, std::set<const clang::CXXRecordD
   if (const auto* array = type.getCanonicalType()->getAsArrayTypeUnsafe())
     return holds_tensors(array->getElementType(), visited);
   const clang::CXXRecordDecl* record = record_of(type);
-  if (!record || in_namespace(record, "rw") || !visited.insert(record).second) return false;
+  if (!record || in_library(record) || !visited.insert(record).second) return false;
   const bool std = in_namespace(record, "std") || in_namespace(record, "__gnu_cxx");
   if (std && (is_iterator(type) || !pointee_of(type).isNull())) return false;
   return any_part(record, !std, [&](clang::QualType part) { return holds_tensors(part, visited); });
@@ -147,7 +161,7 @@ static bool may_hold_callable(clang::QualType type, int depth) {
   if (record->isLambda()) return true;
   if (!record->getIdentifier()) return false;
   const llvm::StringRef name = record->getName();
-  if (in_namespace(record, "rw")) return name == "FunctionRef";
+  if (in_library(record)) return name == "FunctionRef";
   if (!in_namespace(record, "std")) return false;
   if (name == "function" || name == "move_only_function" || name == "copyable_function") return true;
   return any_part(record, false, [&](clang::QualType part) { return may_hold_callable(part, depth + 1); });

@@ -30,6 +30,7 @@ bool has_no_value(clang::QualType type);
 // The class, behind references and const, or nullptr.
 const clang::CXXRecordDecl* record_of(clang::QualType type);
 bool in_namespace(const clang::Decl* declaration, const char* name);  // at the outermost
+bool in_library(const clang::Decl* declaration);                      // in Rewind's headers
 // Modules and other objects of the library's, whose methods are effects of its own.
 bool is_library_object(clang::QualType type);
 // As it can be written anywhere in the file; empty if it cannot.

@@ -101,7 +101,7 @@ void Promotion::refuse_use(const Expr* e, const clang::Stmt* user, const std::st
 static bool takes_locals(clang::QualType type) {
   const clang::CXXRecordDecl* record = record_of(type);
   if (!record) return false;
-  if (in_namespace(record, "rw"))
+  if (in_library(record))
     return record->getIdentifier() && (record->getName() == "Tensor" || record->getName() == "Operand" ||
                                        record->getName() == "Local" || record->getName() == "Return");
   return record->getIdentifier() && in_namespace(record, "std") &&
@@ -129,6 +129,7 @@ void Promotion::follow(const Expr* e, bool of_variable, bool& more, std::set<Ref
         more |= promote(v);
         return;
       }
+      if (!facts_.is_number_throughout(source_.spot(v->getLocation()))) return;
       if (is_promotable_number(v->getType()) && v->isLocalVarDecl()) more |= promote(v);
       else if (is_number(v->getType()))
         refuse_use(e, node, "initialises a variable that is no local one", tensor, refusals);
@@ -210,18 +211,17 @@ void Promotion::follow(const Expr* e, bool of_variable, bool& more, std::set<Ref
         if (op->getOperator() == clang::OO_Subscript)
           return refuse_use(e, p, "is an index of a container of the host's",
                             "index a tensor: rw::gather(t, i)", refusals);
-        if (op->getOperator() == clang::OO_LessLess && (!callee || !in_namespace(callee, "rw")))
+        if (op->getOperator() == clang::OO_LessLess && (!callee || !in_library(callee)))
           return refuse_use(e, p, "is printed by a stream", "print it by rw::print", refusals);
       }
-      if (callee && in_namespace(callee, "rw") && callee->getIdentifier() &&
+      if (callee && in_library(callee) && callee->getIdentifier() &&
           (callee->getName() == "print" || (callee->getName() == "constant" && call->getArg(0) == node)))
         return;
       if (callee && in_namespace(callee, "std") && callee->getIdentifier() &&
           (callee->getName() == "make_tuple" || callee->getName() == "make_pair" ||
            callee->getName() == "tie"))
         return;
-      if (callee && in_namespace(callee, "rw") && callee->isOverloadedOperator() &&
-          callee->getPrimaryTemplate())
+      if (callee && in_library(callee) && callee->isOverloadedOperator() && callee->getPrimaryTemplate())
         return;
       if (callee && callee->isVariadic() && callee->getNumParams() < call->getNumArgs())
         return refuse_use(e, p, "is an argument of a variadic function",

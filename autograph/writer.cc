@@ -256,7 +256,9 @@ std::string Writer::return_type() const {
     return text.empty() ? body() : text;
   }
   if (known != facts_.return_types.end() && known->second.size() == 1 && !known->second.begin()->empty())
-    return *known->second.begin();
+    return conditions_.result_promoted(function_.range.first())
+               ? "rw::autograph::Local<" + *known->second.begin() + ">"
+               : *known->second.begin();
   return body();
 }
 

@@ -182,7 +182,8 @@ def main():
                 counts[key] = counts.get(key, 0) + 1
                 # A file of a package that Clang cannot read as it is, for want of a header or a definition, is none of the tool's.
                 unreadable = outcome.state == "refused" and outcome.file.foreign and not re.search(r"\[autograph\]|condition|tensor", outcome.text)
-                wrong = outcome.state == "crash" or (outcome.file.foreign and outcome.state != "same" and not unreadable)
+                without_tensors = outcome.file.foreign or not re.search(r"\b(Tensor|Variable|auto)\b", outcome.file.path.read_text())
+                wrong = outcome.state == "crash" or (without_tensors and outcome.state != "same" and not unreadable)
                 failed |= wrong
                 if wrong or arguments.verbose and outcome.state != "same":
                     print(f"{outcome.file.name}: {outcome.state} {outcome.text}", flush=True)

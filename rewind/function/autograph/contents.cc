@@ -1,5 +1,6 @@
 #include "rewind/function/autograph/contents.h"
 
+#include "rewind/base/call_site.h"
 #include "rewind/base/error.h"
 #include "rewind/tensor/ops/creation.h"
 
@@ -29,7 +30,7 @@ Copies::Copies(const char* what, const State& state) {
                        " is returned, and the tensors in it cannot be listed; return tensors, a tuple or "
                        "plain struct of them, or list them in the class by RW_STATE(a, b)");
     if (access.kind == Access::kUnknown)
-      fail_invalid(what, name_of_variable(state, i) + " is a " + std::string(access.type) +
+      fail_invalid(what, name_of_variable(state, i) + " is of type " + std::string(access.type) +
                              ", which the staged body may change and which cannot be copied and compared; "
                              "RW_STATE(a, b) in a class lists the members that hold tensors");
   }
@@ -90,9 +91,14 @@ std::string name_of_variable(const State& state, size_t i) {
 }
 
 void fail_changed(const char* what, const State& state, size_t i) {
-  fail_invalid(what, name_of_variable(state, i) + " is a " + std::string(state.entries[i].access->type) +
-                         " that the staged body changes: it would change once, while the function is traced, "
-                         "and not when the graph runs; make it an rw::Tensor");
+  fail_invalid(what,
+               name_of_variable(state, i) + " is of type " + std::string(state.entries[i].access->type) +
+                   ", and the staged body changes it: that happens once, while the function is traced, and "
+                   "not when the graph runs; make it an rw::Tensor");
+}
+
+void rethrow_at_users_line(const Error& error) {
+  throw_with_places(error, {{"at", std::make_shared<CallSite>(CallSite::here())}});
 }
 
 void fail_with_sites(const char* what, const std::string& message, const BodyResult& first,
@@ -105,7 +111,9 @@ void fail_with_sites(const char* what, const std::string& message, const BodyRes
   try {
     fail_invalid(what, message);
   } catch (const Error& e) {
-    throw_with_places(e, {{"one made at", site(first)}, {"the other at", site(second)}});
+    throw_with_places(e, {{"one made at", site(first)},
+                          {"the other at", site(second)},
+                          {"at", std::make_shared<CallSite>(CallSite::here())}});
   }
 }
 

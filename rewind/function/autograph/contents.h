@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "rewind/base/error.h"
 #include "rewind/function/autograph/state.h"
 #include "rewind/function/staging.h"
 
@@ -70,6 +71,15 @@ std::string name_of_variable(const State& state, size_t i);
 // Of a variable's structure before and after, or in two branches, with the lines that made the tensors.
 [[noreturn]] void fail_with_sites(const char* what, const std::string& message, const BodyResult& first,
                                   const BodyResult& second);
+
+// Names the user's line, which is the construct's, in errors of f that name none.
+[[noreturn]] void rethrow_at_users_line(const Error& error);
+template <class F>
+decltype(auto) at_users_line(const F& f) {
+  try {
+    return f();
+  } catch (const Error& e) { rethrow_at_users_line(e); }
+}
 
 // Throws where staged bodies lie so deep in each other that only a recursion can have made them.
 class Nesting {

@@ -1,6 +1,7 @@
 #include "rewind/function/autograph/elements.h"
 
 #include "rewind/base/error.h"
+#include "rewind/function/autograph/contents.h"
 #include "rewind/function/staging.h"
 #include "rewind/tensor/ops/binary.h"
 #include "rewind/tensor/ops/gather.h"
@@ -11,8 +12,10 @@
 namespace rw::autograph {
 
 static void check_range(const Tensor& range) {
-  if (range.rank() == 0)
+  if (range.rank() != 0) return;
+  detail::at_users_line([] {
     fail_invalid("for", "the range must have an axis to go along: it is a scalar; rw::range(n) counts");
+  });
 }
 
 Range<Tensor>::Walk::Walk(const Tensor& range) : range_(range) {

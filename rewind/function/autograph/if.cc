@@ -15,7 +15,8 @@ bool is_staged(const Tensor& predicate) {
 Tensor scalar_truth(const Tensor& predicate) {
   const Shape& shape = predicate.shape();
   if (shape.fully_known() && shape.num_elements() != 1)
-    fail_invalid("bool", "the condition must be one value: got shape " + shape.to_string());
+    at_users_line(
+        [&] { fail_invalid("bool", "the condition must be one value: got shape " + shape.to_string()); });
   Tensor truth = cast(predicate, DType::kBool);
   if (!shape.has_rank() || shape.rank() != 0) truth = reshape(truth, Shape());
   return truth;
@@ -176,9 +177,11 @@ class StagedIf {
 
 void EndIf::operator()(StagedIf* staged) const { delete staged; }
 StagedIfPtr stage_if(const Tensor& predicate, const State& state) {
-  return StagedIfPtr(new StagedIf(predicate, state));
+  return at_users_line([&] { return StagedIfPtr(new StagedIf(predicate, state)); });
 }
-bool next_branch(StagedIf& staged) { return staged.next(); }
+bool next_branch(StagedIf& staged) {
+  return at_users_line([&] { return staged.next(); });
+}
 bool then_branch(const StagedIf& staged) { return staged.then_branch(); }
 
 }  // namespace rw::autograph::detail

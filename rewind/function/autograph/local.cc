@@ -1,6 +1,7 @@
 #include "rewind/function/autograph/local.h"
 
 #include "rewind/base/error.h"
+#include "rewind/function/autograph/contents.h"
 #include "rewind/function/autograph/return_slot.h"
 #include "rewind/tensor/apply.h"
 #include "rewind/tensor/ops/creation.h"
@@ -52,10 +53,13 @@ Tensor convert_number(const Tensor& a, DType dtype) { return cast(a, dtype); }
 Tensor number_constant(const void* value, DType dtype) { return tensor_from_bytes(value, dtype, {}); }
 
 void fail_staged_number(DType dtype) {
-  fail_precondition("autograph",
-                    "C++ has no value for this " + std::string(name_of(dtype)) +
-                        ": a tensor decides it, and while a function is traced that is of the graph; make it "
-                        "an rw::Tensor, and what needs the number an op on tensors");
+  try {
+    fail_precondition(
+        "autograph",
+        "C++ has no value for this " + std::string(name_of(dtype)) +
+            ": a tensor decides it, and while a function is traced that is of the graph; make it "
+            "an rw::Tensor, and what needs the number an op on tensors");
+  } catch (const Error& e) { rethrow_at_users_line(e); }
 }
 
 void fail_no_return() {

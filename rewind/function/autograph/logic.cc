@@ -1,11 +1,12 @@
 #include "rewind/function/autograph/logic.h"
 
 #include "rewind/base/error.h"
+#include "rewind/function/autograph/contents.h"
 #include "rewind/tensor/ops/shape.h"
 
 namespace rw::autograph {
 
-Tensor switch_on(const Tensor& value) {
+static void check_switch(const Tensor& value) {
   if (!is_integer(value.dtype()))
     fail_invalid("switch", "a tensor to switch on must hold an integer: it holds " +
                                std::string(name_of(value.dtype())) +
@@ -13,6 +14,10 @@ Tensor switch_on(const Tensor& value) {
   const Shape& shape = value.shape();
   if (shape.fully_known() && shape.num_elements() != 1)
     fail_invalid("switch", "a tensor to switch on must have one element: its shape is " + shape.to_string());
+}
+Tensor switch_on(const Tensor& value) {
+  detail::at_users_line([&] { check_switch(value); });
+  const Shape& shape = value.shape();
   return shape.has_rank() && shape.rank() == 0 ? value : reshape(value, Shape());
 }
 

@@ -461,20 +461,28 @@ class StagedLoop {
 
 void EndLoop::operator()(StagedLoop* staged) const { delete staged; }
 StagedLoopPtr stage_loop(LoopKind kind, const State& state, Elements* elements) {
-  return StagedLoopPtr(new StagedLoop(kind, state, elements));
+  return at_users_line([&] { return StagedLoopPtr(new StagedLoop(kind, state, elements)); });
 }
 StagedLoopPtr stage_rest(const State& state, const Local<bool>& more) {
   StagedLoopPtr loop = stage_loop(LoopKind::kWhile, state);
-  loop->stage_rest(more.tensor());
+  at_users_line([&] { loop->stage_rest(more.tensor()); });
   return loop;
 }
-bool open_loop(StagedLoop& staged) { return staged.open(); }
-bool close_condition(StagedLoop& staged, const Condition& condition) {
-  return staged.close_condition(condition);
+bool open_loop(StagedLoop& staged) {
+  return at_users_line([&] { return staged.open(); });
 }
-void begin_body(StagedLoop& staged) { staged.begin_body(); }
-void close_body(StagedLoop& staged, FunctionRef<Condition()> condition) { staged.close_body(condition); }
-void close_body(StagedLoop& staged) { staged.close_body(); }
+bool close_condition(StagedLoop& staged, const Condition& condition) {
+  return at_users_line([&] { return staged.close_condition(condition); });
+}
+void begin_body(StagedLoop& staged) {
+  at_users_line([&] { staged.begin_body(); });
+}
+void close_body(StagedLoop& staged, FunctionRef<Condition()> condition) {
+  at_users_line([&] { staged.close_body(condition); });
+}
+void close_body(StagedLoop& staged) {
+  at_users_line([&] { staged.close_body(); });
+}
 
 void set_innermost_options(const LoopOptions& options) {
   if (innermost) innermost->set_options(options);

@@ -53,8 +53,11 @@ constexpr std::string_view type_text() {
 // As the user knows it.
 template <class T>
 constexpr std::string_view users_type_text() {
-  if constexpr (requires { typename T::users_type; }) return type_text<typename T::users_type>();
-  else return type_text<T>();
+  if constexpr (requires { typename T::users_type; }) return users_type_text<typename T::users_type>();
+  else if constexpr (std::is_same_v<T, std::string>) return "std::string";
+  const std::string_view text = type_text<T>();
+  constexpr size_t kLongest = 80;
+  return text.size() > kLongest ? text.substr(0, text.find('<')) : text;
 }
 
 template <class T>
