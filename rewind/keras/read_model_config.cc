@@ -289,6 +289,7 @@ LayerRef read_sequential(const Config& config) {
       if (const LayerRef input = first_input(c); input.defined()) list.push_back(input);
     LayerRef layer;
     from_config(c, &layer);
+    if (!layer.defined()) fail_config("a layer of a sequential model", c);
     list.push_back(layer);
   }
   Sequential model(list, model_options(config, "Sequential"));
