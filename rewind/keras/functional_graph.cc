@@ -9,6 +9,7 @@
 #include "rewind/base/error.h"
 #include "rewind/keras/call_context.h"
 #include "rewind/keras/layer_state.h"
+#include "rewind/keras/loading_scope.h"
 
 namespace rw::keras {
 namespace {
@@ -155,9 +156,11 @@ std::vector<Tensor> FunctionalGraph::run(const std::vector<Tensor>& inputs) cons
   std::map<std::pair<const GraphNode*, size_t>, Tensor> values;
   for (size_t i = 0; i < inputs_.size(); ++i)
     values[{inputs_[i].node().get(), inputs_[i].index()}] = inputs[i];
+  LoadingScope* const loading = LoadingScope::current();
   for (const auto& level : by_depth_) {
     for (const auto& n : level) {
       if (n->is_input()) continue;
+      if (loading) loading->count_call();
       std::vector<Tensor> taken;
       for (const KerasTensor& x : n->inputs) taken.push_back(values.at({x.node().get(), x.index()}));
       std::vector<Tensor> masks;

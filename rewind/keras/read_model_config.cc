@@ -83,12 +83,18 @@ class GraphReader {
 
   // A call may stand in front of those that make its inputs: again and again, as long as some can be made.
   void make_calls() {
+    constexpr int64_t kMostAttempts = 5'000'000;  // Keras writes layers behind those that they take from
+    int64_t attempts = 0;
     bool progress = true, open = true;
     while (open && progress) {
       progress = open = false;
       for (Entry& e : entries_) {
         const size_t skipped = e.layer.defined() && e.calls.empty() ? e.results.size() : 0;
         while (e.results.size() - skipped < e.calls.size()) {
+          if (++attempts > kMostAttempts)
+            fail_invalid("from_config",
+                         "the calls of the functional model stand in such an order that more than " +
+                             std::to_string(kMostAttempts) + " attempts do not find the next one");
           if (!make_call(e, *e.calls[e.results.size()])) {
             open = true;
             break;
@@ -391,6 +397,7 @@ LayerRef read_sequential(const Config& config) {
       if (const LayerRef input = first_input(c); input.defined()) list.push_back(input);
     LayerRef layer;
     from_config(c, &layer);
+    if (!layer.defined()) fail_config("a layer of a sequential model", c);
     list.push_back(layer);
   }
   Sequential model(list, model_options(config, "Sequential"));

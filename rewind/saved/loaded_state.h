@@ -79,7 +79,10 @@ class LoadedState : public std::enable_shared_from_this<LoadedState> {
   SignatureFunction::Core signature(const std::string& name, const std::string& function) const;
   void find_missing_ops();
   void find_gradients();
-  SavedGradient::Capture gradient_capture(int node) const;
+  // By node: functions, and the argument that each takes it as.
+  using CapturedBy = std::unordered_map<int, std::vector<std::pair<std::string, std::string>>>;
+  CapturedBy find_captured_by() const;
+  SavedGradient::Capture gradient_capture(int node, const CapturedBy& captured_by) const;
   std::shared_ptr<const ConcreteFunction> build(const std::string& name) const;
   Tensor captured(int node, std::vector<Variable>* variables) const;
   const std::string& only_trace_of(int node, const char* name) const;

@@ -28,7 +28,7 @@ for name in "${targets[@]}"; do
   "$out/rewind_fuzz" "$name" -max_total_time="$seconds" -rss_limit_mb=1024 -malloc_limit_mb=300 -timeout=10 -len_control=0 \
     -print_final_stats=1 -max_len=300000 -artifact_prefix="$out/$name-" "$out/$name" "${seeds[@]}" \
     >"$out/$name.log" 2>&1 || failed=1
-  echo "$name: $(sed -n 's|stat::number_of_executed_units: *||p' "$out/$name.log") executions in ${seconds} s," \
+  echo "$name: $(sed -n 's|stat::number_of_executed_units: *||p' "$out/$name.log" | tail -n 1) executions in ${seconds} s," \
     "$(grep -c 'SUMMARY' "$out/$name.log" || true) found"
   grep -A 12 'ERROR\|runtime error' "$out/$name.log" || true
 done

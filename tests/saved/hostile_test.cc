@@ -6,9 +6,11 @@
 #include <filesystem>
 
 #include "rewind/format/bundle_writer.h"
+#include "rewind/format/json.h"
 #include "rewind/format/message.h"
 #include "rewind/format/saved_model.h"
 #include "rewind/format/tensor_bundle.h"
+#include "rewind/format/zip.h"
 #include "rewind/keras/keras.h"
 #include "rewind/rewind.h"
 #include "tests/support/expect_error.h"
@@ -97,7 +99,10 @@ TEST_P(ReachingOut, IsRefusedByName) {
   EXPECT_EQ(loaded.variable("w").to_vector<float>(), (std::vector<float>{1, 2}));
   // Allowed, it is an op that this library does not have.
   const auto allowed = load({.allowed_ops = {op}});
-  if (op == "EagerPyFunc") return (void)EXPECT_TRUE(allowed.missing_ops().empty());  // but for this one
+  if (op == "EagerPyFunc") {  // but for this one
+    EXPECT_TRUE(allowed.missing_ops().empty());
+    return;
+  }
   EXPECT_FALSE(allowed.missing_ops().at(0).refused);
   expect_error<UnimplementedError>([&] { run(allowed); }, "ops that this build does not have: " + op);
 }
@@ -375,6 +380,24 @@ TEST_F(Tampered, VariablesThatShareAValue) {
   refused<DataLossError>("several of them name the same value");
 }
 
+// Every function lacks an op of its own and calls the next: the lists of what each lacks grow with the
+// square.
+TEST_F(Tampered, ChainsOfFunctions) {
+  for (int i = 0; i < 3000; ++i) {
+    FunctionDef f;
+    f.signature = format::OpDef();
+    f.signature->name = "f" + std::to_string(i);
+    f.node_def.push_back({.name = "op", .op = "Lacking" + std::to_string(i)});
+    f.node_def.push_back({.name = "call", .op = "f" + std::to_string(i + 1)});
+    functions().push_back(f);
+    add_object({.kind = format::SavedFunction{.concrete_functions = {f.signature->name}}},
+               "g" + std::to_string(i));
+  }
+  const auto begin = std::chrono::steady_clock::now();
+  refused<ResourceExhaustedError>("functions lack more than 1000000 ops");
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(10));
+}
+
 // A chain of objects: the paths of all would grow with the square of its length.
 TEST_F(Tampered, ChainsOfObjects) {
   int at = 0;
@@ -447,6 +470,43 @@ TEST(HostileConfig, ListsInLists) {
     expect_error<DataLossError>([&] { keras::models::load_model(folder / "m"); },
                                 (folder / "m") + "/config.json: byte ");
   }
+}
+
+// A model that calls a model twice, which calls a model twice, and so on: the text grows by a kilobyte a
+// level, the calls double.
+TEST(HostileConfig, ModelsThatDouble) {
+  const test::TemporaryFolder folder;
+  const auto in = keras::Input({2});
+  keras::Model model({in}, {keras::Dense(2)(in)});
+  for (int i = 0; i < 10; ++i) {
+    const auto x = keras::Input({2});
+    model = keras::Model({x}, {model(model(x))});
+  }
+  keras::models::save_model(model, folder / "m.keras");
+  (void)keras::models::load_model(folder / "m.keras");
+  // Deeper ones take too long to be made here: the config is put into itself.
+  const format::ZipFile zip(folder / "m.keras", "test");
+  format::Json config = format::parse_json(zip.read(zip.at("config.json")), "test");
+  const auto inner_layer = [](format::Json& c) -> format::Json& {
+    for (format::Json& layer : *c["config"]["layers"].list())
+      if (*layer["class_name"].text() == "Functional") return layer;
+    throw std::runtime_error("no model inside");
+  };
+  for (int i = 0; i < 12; ++i) {
+    format::Json copy = config;
+    format::Json& inside = inner_layer(copy);
+    const format::Json name = inside["name"], nodes = inside["inbound_nodes"];
+    inside["config"] = config["config"];
+    inside["config"]["name"] = *name.text();
+    config = copy;
+  }
+  std::filesystem::create_directories(folder / "d");
+  test::write_bytes(folder / "d/config.json", format::to_text(config));
+  model.save_weights(folder / "d/model.weights.h5");
+  const auto begin = std::chrono::steady_clock::now();
+  expect_error<InvalidArgumentError>([&] { keras::models::load_model(folder / "d"); },
+                                     "takes more than 100000 calls of its layers");
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(60));
 }
 
 }  // namespace
