@@ -10,6 +10,7 @@
 #include "rewind/graph/tensor_proto.h"
 #include "rewind/runtime/storage.h"
 #include "rewind/saved/loaded_state.h"
+#include "rewind/saved/tensor_values.h"
 #include "rewind/tensor/tensor_impl.h"
 
 namespace rw::saved_model {
@@ -92,7 +93,7 @@ Tensor read_value(const BundleReader& bundle, const std::string& key, const Bund
                         entry.shape.to_string() + " " + std::string(name_of(dtype)) + ": got " +
                         std::to_string(entry.size) + " bytes");
   rw::Value value = rw::Value::allocate(cpu_device(), dtype, entry.shape);
-  if (value.size > 0) bundle.read(key, value.data);
+  if (value.size > 0) saved::read_elements(bundle, key, value.data);
   return make_tensor(std::move(value));
 }
 
