@@ -285,9 +285,17 @@ void BundleReader::read_whole(std::string_view name, const Entry& entry, void* t
   char* out = static_cast<char*>(to);
   for (uint64_t done = 0; done < entry.size; done += kPiece) {
     const size_t size = std::min(kPiece, entry.size - done);
-    shard_file(entry.shard).read(entry.offset + done, out + done, size);
+    read_piece(entry, done, out + done, size);
     crc = crc32c(out + done, size, crc);
   }
+  check_sum(name, entry, crc);
+}
+
+void BundleReader::read_piece(const Entry& entry, uint64_t offset, void* to, size_t size) const {
+  shard_file(entry.shard).read(entry.offset + offset, to, size);
+}
+
+void BundleReader::check_sum(std::string_view name, const Entry& entry, uint32_t crc) const {
   if (mask_crc(crc) != entry.crc)
     throw DataLossError(std::string("[") + tag_ + "] " + shard_file(entry.shard).path() +
                         ": the checksum of \"" + std::string(name) + "\", " + std::to_string(entry.size) +

@@ -39,8 +39,7 @@ LoadedState::LoadedState(std::string dir, format::MetaGraphDef graph, const Load
   const bool has_objects = graph_.object_graph_def && !graph_.object_graph_def->nodes.empty();
   if (!has_objects) add_session_objects(file_size);
   check_objects();
-  variables_ =
-      (has_objects ? read_variables : read_named_variables)(objects(), dir_ + "/variables/variables");
+  variables_.emplace(objects(), dir_ + "/variables/variables", !has_objects);
   make_values();
   find_gradients();
   find_missing_ops();

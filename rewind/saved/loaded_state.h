@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "rewind/format/saved_model.h"
+#include "rewind/format/tensor_bundle.h"
 #include "rewind/graph/graph_def.h"
 #include "rewind/saved/call_binding.h"
 #include "rewind/saved/loaded_model.h"
@@ -37,6 +38,28 @@ struct LoadedFunction::Core {
   std::vector<std::string> traces;
 };
 
+// The variables among the objects, by node, with their values from the bundle at `prefix`. What no function
+// uses is read when it is asked for: Keras exports a second copy of every weight.
+class SavedVariables {
+ public:
+  // `by_name`: the checkpoint knows them by their names, as TensorFlow 1 wrote them. Throws when a variable
+  // has no value, or one of another type or shape.
+  SavedVariables(const format::SavedObjectGraph& objects, const std::string& prefix, bool by_name);
+  // Undefined for objects of other kinds.
+  const Variable& at(size_t node) const;
+
+ private:
+  std::vector<std::string> names() const;
+  std::vector<std::string> keys_of_objects() const;
+  Variable read(size_t node, const std::string& key) const;
+
+  const format::SavedObjectGraph* objects_ = nullptr;
+  std::unique_ptr<const format::BundleReader> bundle_;
+  mutable std::mutex mutex_;
+  mutable std::vector<Variable> variables_;
+  std::vector<std::string> waiting_;  // keys of those that are read later
+};
+
 class LoadedState : public std::enable_shared_from_this<LoadedState> {
  public:
   // A trace of a function: its arguments, ((positional...), {by name}), and its results.
@@ -53,7 +76,9 @@ class LoadedState : public std::enable_shared_from_this<LoadedState> {
 
   // ---- the object graph
   const format::SavedObject& object(int node) const { return objects().nodes[size_t(node)]; }
-  const Variable& variable(int node) const { return variables_[size_t(node)]; }  // undefined: another kind
+  const Variable& variable(int node) const {
+    return variables_->at(size_t(node));
+  }  // undefined: another kind
   bool is_function(int node) const;
   int child(int node, const std::string& name) const;  // -1: there is none
   // Names are separated by dots, and may hold dots themselves. -1: there is none.
@@ -95,8 +120,8 @@ class LoadedState : public std::enable_shared_from_this<LoadedState> {
   format::MetaGraphDef graph_;
   LoadOptions options_;
   const int64_t constant_bytes_;                     // what all constants may have
-  std::vector<Variable> variables_;                  // by node, as the following
-  std::vector<Tensor> values_;                       // of constants and assets
+  std::optional<SavedVariables> variables_;
+  std::vector<Tensor> values_;                       // of constants and assets, by node
   std::map<std::string, SessionFunction> sessions_;  // of TensorFlow 1: functions that no library has
   std::vector<MissingOp> missing_;
 
@@ -109,12 +134,5 @@ class LoadedState : public std::enable_shared_from_this<LoadedState> {
   mutable std::unordered_map<std::string, std::shared_ptr<const ConcreteFunction>> concrete_;
   mutable std::unordered_map<int, std::shared_ptr<const LoadedFunction::Core>> functions_;
 };
-
-// The values of the variables among the objects, from the bundle at `prefix`, by node. Throws when a variable
-// has none.
-std::vector<Variable> read_variables(const format::SavedObjectGraph& objects, const std::string& prefix);
-// The same where the checkpoint knows them by their names, as TensorFlow 1 wrote them.
-std::vector<Variable> read_named_variables(const format::SavedObjectGraph& objects,
-                                           const std::string& prefix);
 
 }  // namespace rw::saved_model

@@ -252,6 +252,7 @@ void RestoreSession::assign_planned() {
     return x->shard != y->shard ? x->shard < y->shard : x->offset < y->offset;
   });
   for (const Read& r : reads) {
+    if (r.value.variable.defined() && read_in_place(bundle_, r.key, r.value.variable)) continue;
     const Tensor value = from_bundle(bundle_, r.key, tag_);
     if (r.value.variable.defined()) r.value.variable.assign(value);
     else r.value.restore(value);
