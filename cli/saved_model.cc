@@ -153,10 +153,7 @@ void run(const Options& o, const Context& context) {
   const LoadedModel model = open(o);
   const auto found = model.signatures().find(o.signature);
   if (found == model.signatures().end()) {
-    std::string names;
-    for (const auto& [name, signature] : model.signatures()) names += (names.empty() ? "" : ", ") + name;
-    throw NotFoundError("[saved_model run] unknown signature \"" + o.signature +
-                        "\"; available: " + (names.empty() ? "none" : names));
+    throw NotFoundError("[saved_model run] " + unknown_signature(model, o.signature));
   }
   std::map<std::string, Tensor> inputs = numpy::load_npz(o.inputs);
   for (auto& [name, value] : inputs)

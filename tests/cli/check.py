@@ -55,7 +55,9 @@ def read_floats(path, name):
 # usage, and what is not there
 expect("Usage" in run("--help"), "help")
 run(status=2)
-run("no_such_command", status=2)
+expect('unknown command "rewind no_such_command"' in run("no_such_command", status=2), "an unknown command is named")
+expect("there are: show, run, check" in run("saved_model", "no_such_command", status=2), "those there are")
+expect("rewind 0" in run("--version"), "--version")
 run("saved_model", "show", status=2)
 expect("no_such_folder" in run("saved_model", "show", "no_such_folder", status=1), "the folder is named")
 expect(json.loads(run("version", "--json"))["version"], "version")
@@ -72,7 +74,11 @@ for command in [["saved_model"], ["checkpoint"], ["graph"], ["convert"], ["bench
     expect("--help" in run(*command, "--help") or "-h" in run(*command, "--help"), f"help of {command}")
 run("checkpoint", status=2)
 run("convert", "a", status=2)
-run("bench", kinds, "--batch", "-1", status=2)
+expect("above 0" in run("bench", kinds, "--batch", "-1", status=2), "options are checked")
+expect("available: serving_default" in run("bench", kinds, "--signature", "no", status=1), "signatures are listed")
+(folder / "junk.txt").write_text("hello")
+expect("no file of arrays" in run("checkpoint", "list", folder / "junk.txt", status=1), "another kind of file")
+run("convert", kinds, folder / "model.onnx", status=2)
 run("saved_model", "run", kinds, status=2)
 checked = run("saved_model", "check", kinds, status=1)
 expect("runs          signature serving_default" in checked and "needs LookupTableFindV2" in checked, "check")
@@ -162,6 +168,11 @@ run("convert", golden / "graph_def" / "function.pb", folder / "graph.npz", statu
 # graph
 expect("MatMul" in run("graph", "show", kinds, "--function", "serving_default"), "graph show")
 expect(run("graph", "dot", kinds).startswith("digraph"), "graph dot")
+expect("MatMul" in run("graph", "show", kinds / "saved_model.pb"), "the folder by its file")
+frozen = golden / "saved_model" / "frozen.pb"
+expect("= PlaceholderWithDefault(" in run("graph", "show", frozen), "ops that the library lacks are shown")
+expect("PlaceholderWithDefault" in json.loads(run("graph", "show", frozen, "--json"))["ops"], "and counted")
+expect("digraph" in run("graph", "dot", frozen), "and drawn")
 (folder / "bad.pb").write_bytes(b"\x0a\xff\xff\xff\xff\x0f")
 expect("bad.pb" in run("graph", "show", folder / "bad.pb", status=1), "a damaged graph is named")
 
