@@ -111,7 +111,18 @@ std::unique_ptr<Arrays> open_arrays(const std::string& path) {
   const std::string first = first_bytes(path);
   if (first.starts_with("\x89HDF")) return std::make_unique<Hdf5Arrays>(format::Hdf5File(path, kTag));
   if (first.starts_with("\x93NUMPY")) return std::make_unique<NpyArrays>(path);
-  if (!first.starts_with("PK")) return std::make_unique<FileArrays>(path);
+  if (!first.starts_with("PK")) {
+    try {
+      return std::make_unique<FileArrays>(path);
+    } catch (const DataLossError& e) {
+      if (path.ends_with(".safetensors")) throw;
+      throw DataLossError(
+          "[rewind] " + path +
+          " is no file of arrays: neither HDF5 (.h5), nor an archive (.npz, .keras), nor .npy, nor "
+          "safetensors: " +
+          e.what());
+    }
+  }
   const format::ZipFile zip(path, kTag);
   if (const auto* weights = zip.find("model.weights.h5"))
     return std::make_unique<Hdf5Arrays>(format::Hdf5File(zip.open(*weights)));

@@ -62,7 +62,7 @@ void bench(const Options& o, const Context& context) {
   const double load = milliseconds_since(start);
   const auto found = model.signatures().find(o.signature);
   if (found == model.signatures().end())
-    throw NotFoundError("[bench] unknown signature \"" + o.signature + "\"");
+    throw NotFoundError("[bench] " + unknown_signature(model, o.signature));
   std::map<std::string, Tensor> inputs;
   if (!o.inputs.empty()) inputs = numpy::load_npz(o.inputs);
   else
@@ -147,13 +147,13 @@ void add_bench(CLI::App& app, Context& context) {
   added->add_option("--inputs", options->inputs,
                     "An .npz file with an array per input; by default made-up numbers");
   added->add_option("--batch", options->batch, "Size of the first axis where it is open")
-      ->check(CLI::PositiveNumber)
+      ->check(above_zero())
       ->capture_default_str();
   added->add_option("--size", options->unknown, "Other open sizes")
-      ->check(CLI::PositiveNumber)
+      ->check(above_zero())
       ->capture_default_str();
   added->add_option("--seconds", options->seconds, "How long to measure")
-      ->check(CLI::PositiveNumber)
+      ->check(above_zero())
       ->capture_default_str();
   added->add_option("--budget", options->budget, "Bytes that a call may hold")->check(CLI::NonNegativeNumber);
   added->callback([options, &context] { bench(*options, context); });

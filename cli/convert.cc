@@ -146,7 +146,20 @@ void convert_graph(const Options& o, const Context& context) {
   report(context, "", o.to, -1);
 }
 
+// Without an ending that is known B is a checkpoint's prefix; "model.onnx" is meant otherwise.
+void check_ending(const std::string& to) {
+  const std::string ending = fs::path(to).extension().string();
+  const bool number = ending.find_first_not_of("0123456789.-") == std::string::npos;
+  if (number || ending.starts_with(".ckpt") || to.ends_with('/') ||
+      ends(to, {".keras", ".h5", ".hdf5", ".npz", ".npy", ".safetensors", ".pb", ".pbtxt"}))
+    return;
+  throw CLI::ValidationError("B",
+                             "nothing is converted into " + ending + " files: got " + to +
+                                 "; a checkpoint's prefix has no ending, a SavedModel's folder ends in /");
+}
+
 void convert(const Options& o, const Context& context) {
+  check_ending(o.to);
   if (!o.overwrite && (fs::exists(o.to) || fs::exists(o.to + ".index")))
     throw AlreadyExistsError("[convert] " + o.to + " is there already; --overwrite replaces it");
   if (!fs::exists(o.from) && !fs::exists(o.from + ".index"))

@@ -20,26 +20,28 @@ LoadedModel open(const Options& o) {
   return saved_model::load(o.dir, {.tags = o.tags, .allowed_ops = o.allowed});
 }
 
-std::string tensor_of(const SignatureFacts& facts, const std::string& name) {
-  const auto at = facts.tensors.find(name);
-  return at == facts.tensors.end() ? "" : at->second;
+using Tensors = std::map<std::string, std::string>;  // by the signature's names
+
+std::string tensor_of(const Tensors& tensors, const std::string& name) {
+  const auto at = tensors.find(name);
+  return at == tensors.end() ? "" : at->second;
 }
 
 std::vector<std::vector<std::string>> spec_rows(const char* title,
                                                 const std::map<std::string, TensorSpec>& specs,
-                                                const SignatureFacts& facts) {
+                                                const Tensors& tensors) {
   std::vector<std::vector<std::string>> rows;
   for (const auto& [name, spec] : specs)
     rows.push_back(
-        {rows.empty() ? title : "", name, spec_text(spec.dtype, spec.shape), tensor_of(facts, name)});
+        {rows.empty() ? title : "", name, spec_text(spec.dtype, spec.shape), tensor_of(tensors, name)});
   return rows;
 }
 
-Json specs_json(const std::map<std::string, TensorSpec>& specs, const SignatureFacts& facts) {
+Json specs_json(const std::map<std::string, TensorSpec>& specs, const Tensors& tensors) {
   Json all = Json::object();
   for (const auto& [name, spec] : specs) {
     all[name] = spec_json(spec.dtype, spec.shape);
-    all[name]["tensor"] = tensor_of(facts, name);
+    all[name]["tensor"] = tensor_of(tensors, name);
   }
   return all;
 }
@@ -88,8 +90,8 @@ void show_json(const LoadedModel& model, MetaGraphFacts facts) {
   Json& signatures = all["signatures"] = Json::object();
   for (const auto& [name, signature] : model.signatures()) {
     signatures[name]["method"] = facts.signatures[name].method;
-    signatures[name]["inputs"] = specs_json(signature.inputs(), facts.signatures[name]);
-    signatures[name]["outputs"] = specs_json(signature.outputs(), facts.signatures[name]);
+    signatures[name]["inputs"] = specs_json(signature.inputs(), facts.signatures[name].inputs);
+    signatures[name]["outputs"] = specs_json(signature.outputs(), facts.signatures[name].outputs);
   }
   Json& functions = all["functions"] = Json::object();
   for (const std::string& name : model.function_names()) {
@@ -119,8 +121,8 @@ void show(const Options& o, const Context& context) {
   for (const auto& [name, signature] : model.signatures()) {
     const SignatureFacts& of = facts.signatures[name];
     text += "\nsignature " + name + (of.method.empty() ? "" : ", method " + of.method) + "\n";
-    auto rows = spec_rows("inputs", signature.inputs(), of);
-    for (auto& row : spec_rows("outputs", signature.outputs(), of)) rows.push_back(std::move(row));
+    auto rows = spec_rows("inputs", signature.inputs(), of.inputs);
+    for (auto& row : spec_rows("outputs", signature.outputs(), of.outputs)) rows.push_back(std::move(row));
     text += table(rows);
   }
   for (const std::string& name : model.function_names()) {
@@ -151,10 +153,7 @@ void run(const Options& o, const Context& context) {
   const LoadedModel model = open(o);
   const auto found = model.signatures().find(o.signature);
   if (found == model.signatures().end()) {
-    std::string names;
-    for (const auto& [name, signature] : model.signatures()) names += (names.empty() ? "" : ", ") + name;
-    throw NotFoundError("[saved_model run] unknown signature \"" + o.signature +
-                        "\"; available: " + (names.empty() ? "none" : names));
+    throw NotFoundError("[saved_model run] " + unknown_signature(model, o.signature));
   }
   std::map<std::string, Tensor> inputs = numpy::load_npz(o.inputs);
   for (auto& [name, value] : inputs)

@@ -45,8 +45,8 @@ std::vector<MetaGraphFacts> read_saved_model_facts(const std::string& folder) {
     for (const auto& [name, signature] : graph.signature_def) {
       SignatureFacts& to = facts.signatures[name];
       to.method = signature.method_name;
-      add_tensors(signature.inputs, &to.tensors);
-      add_tensors(signature.outputs, &to.tensors);
+      add_tensors(signature.inputs, &to.inputs);
+      add_tensors(signature.outputs, &to.outputs);
     }
     all.push_back(std::move(facts));
   }

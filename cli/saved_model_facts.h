@@ -9,8 +9,8 @@
 namespace rw::cli {
 
 struct SignatureFacts {
-  std::string method;                          // "tensorflow/serving/predict"
-  std::map<std::string, std::string> tensors;  // "x" -> "serving_default_x:0", inputs and outputs
+  std::string method;                                  // "tensorflow/serving/predict"
+  std::map<std::string, std::string> inputs, outputs;  // "x" -> "serving_default_x:0"
 };
 struct MetaGraphFacts {
   std::vector<std::string> tags;

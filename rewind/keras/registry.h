@@ -5,6 +5,7 @@
 #include <functional>
 #include <map>
 #include <mutex>
+#include <set>
 #include <string>
 #include <string_view>
 #include <typeindex>
@@ -26,6 +27,16 @@ class ClassTable {
     const std::lock_guard lock(mutex_);
     rows_[name] = std::move(make);
   }
+  // One of the program's own: by "package>Name", and by "Name" alone, as files have classes that were not
+  // registered in Python, or that only Keras has. The library's own names stay what they are.
+  void add_own(const std::string& full, const std::string& name, Make make) {
+    const std::lock_guard lock(mutex_);
+    if (!rows_.contains(name) || plain_.contains(name)) {
+      plain_.insert(name);
+      rows_[name] = make;
+    }
+    rows_[full] = std::move(make);
+  }
   // Empty if there is none.
   Make find(const std::string& name) const {
     const std::lock_guard lock(mutex_);
@@ -36,6 +47,7 @@ class ClassTable {
  private:
   mutable std::mutex mutex_;
   std::map<std::string, Make> rows_;
+  std::set<std::string> plain_;  // names of the program's own classes without their packages
 };
 
 // What a program said of a class of its own, or of the state behind a handle.

@@ -8,6 +8,7 @@ cmake --install "$1" --prefix "$work/prefix" >/dev/null
 cmake -S "$here" -B "$work/build" -G Ninja -DCMAKE_PREFIX_PATH="$work/prefix" -DCMAKE_BUILD_TYPE=Release >/dev/null
 cmake --build "$work/build" >/dev/null
 "$work/build/consumer"
+if [ -x "$1/cli/rewind" ]; then "$work/prefix/bin/rewind" version; fi
 plugins=("$work"/build/libplugin_*.so)
 "$here/../plugin/check_exports.sh" --none-of-rewind "${plugins[@]}"
 "$work/build/host" "${plugins[@]}"

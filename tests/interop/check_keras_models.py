@@ -600,6 +600,47 @@ def both_ways(name, case, folder, program):
         compare(what + ": goes on", dict(np.load(out)), mine, case.options["tolerance"])
 
 
+def saved_model_layers(folder, program):
+    """TFSMLayer on what Keras exports and on a module's SavedModel."""
+    import tensorflow as tf
+    data = real(8, 4)
+
+    class Module(tf.Module):
+        def __init__(self): self.w, self.shift = tf.Variable(real(4, 3)), tf.Variable(real(3), trainable=False)
+
+        @tf.function(input_signature=[tf.TensorSpec([None, 4], tf.float32)])
+        def infer(self, x): return tf.tanh(x @ self.w) + self.shift
+
+        @tf.function(input_signature=[tf.TensorSpec([None, 4], tf.float32)])
+        def train(self, x): return tf.tanh(x @ self.w) * 2.0
+
+    module = Module()
+    tf.saved_model.save(module, str(folder / "module"), signatures={"serving_default": module.infer, "second": module.train})
+    exported = keras.Sequential([keras.Input((4,), name="x"), L.Dense(3, activation="tanh"), L.BatchNormalization()])
+    exported.export(folder / "exported", verbose=False)
+    np.savez(folder / "data.npz", x0=data, y0=data[:, :1])
+    for at, call, training in [("module", "infer", "train"), ("module", "infer", ""), ("exported", "serve", ""),
+                               ("module", "serving_default", "second"), ("exported", "serving_default", "")]:
+        what = f"TFSMLayer {at} {call} {training}"
+        keras.backend.clear_session()
+        layer = L.TFSMLayer(folder / at, call_endpoint=call, call_training_endpoint=training or None)
+        want = numbers(flat(layer(data, training=False)), "p") | numbers(flat(layer(data, training=True)), "t")
+        want["counts"] = np.array([len(layer.trainable_weights), len(layer.non_trainable_weights)])
+        x = keras.Input((4,))
+        y = layer(x)
+        m = keras.Model(x, L.Dense(1, kernel_initializer="ones")(y if not isinstance(y, dict) else y[sorted(y)[0]]))
+        m.compile(O.SGD(0.1), "mse", run_eagerly=True)
+        for _ in range(3): m.train_on_batch(data, data[:, :1])
+        want |= numbers([m(data, training=False)], "q")
+        done = subprocess.run([program, "tfsm", folder / at, call, training, folder / "data.npz", folder / "out.npz"],
+                              capture_output=True, text=True)
+        check(what, done.returncode == 0, done.stderr.strip()[-600:])
+        if done.returncode == 0: compare(what, dict(np.load(folder / "out.npz")), want, 1e-5)
+    for path in ["module", "exported"]:
+        done = subprocess.run([program, "error", folder / path], capture_output=True, text=True)
+        check(f"load_model of {path}", done.returncode == 1 and "keras::TFSMLayer(" in done.stderr, done.stderr)
+
+
 def main():
     arguments = argparse.ArgumentParser()
     arguments.add_argument("build")
@@ -612,6 +653,7 @@ def main():
         if a.names and name not in a.names or case.options["full"] and not (a.full or a.names): continue
         try: both_ways(name, case, folder, program)
         except Exception as e: check(name, False, f"{type(e).__name__}: {str(e)[:600]}")
+    if not a.names or "TFSMLayer" in a.names: saved_model_layers(folder, program)
     shutil.rmtree(folder)
     print("\n".join(failed))
     print(f"keras models: {checks - len(failed)} checks agree, {len(failed)} differ")

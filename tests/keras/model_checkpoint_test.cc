@@ -47,8 +47,8 @@ class Checkpoints : public testing::Test {
     model.compile({.optimizer = keras::Adam({.learning_rate = 0.05}), .loss = "mse"});
     return model;
   }
-  void fit(const keras::Model& model, int epochs, const std::vector<keras::CallbackRef>& callbacks) const {
-    keras::Model(model).fit(x, y, {.batch_size = 4, .epochs = epochs, .verbose = 0, .callbacks = callbacks});
+  void fit(keras::Sequential model, int epochs, const std::vector<keras::CallbackRef>& callbacks) const {
+    model.fit(x, y, {.batch_size = 4, .epochs = epochs, .verbose = 0, .callbacks = callbacks});
   }
   std::vector<std::string> files() const {
     std::vector<std::string> list;
