@@ -103,10 +103,25 @@ std::vector<const Change*> Facts::changed_in(const Range& region) const {
   return found;
 }
 
+bool Facts::hidden(const std::string& name, const Spot& declared, const Range& region) const {
+  const auto known = locals.find(name.substr(0, name.find('.')));
+  if (known == locals.end()) return false;
+  const auto begins = [&](const Spot& s) { return s.file == region.file && s.offset < region.begin; };
+  return std::any_of(known->second.begin(), known->second.end(), [&](const Named& n) {
+    if (n.declared == declared || !n.scope.contains(region) || !begins(n.declared)) return false;
+    return !n.scope.contains(declared) || declared < n.declared;
+  });
+}
+
 std::vector<std::string> Facts::names_changed_in(const Range& region) const {
   std::vector<std::string> names;
-  for (const Change* c : changed_in(region))
-    if (std::find(names.begin(), names.end(), c->place.text) == names.end()) names.push_back(c->place.text);
+  for (const Change* c : changed_in(region)) {
+    std::string text = c->place.text;
+    // A method that is called knows the member by a name that is a local variable's here.
+    if (c->place.root == Place::Root::kMember && hidden(text, c->place.declared, region))
+      text = "this->" + text;
+    if (std::find(names.begin(), names.end(), text) == names.end()) names.push_back(text);
+  }
   // A whole variable stands for its members.
   std::erase_if(names, [&](const std::string& n) {
     return std::any_of(names.begin(), names.end(), [&](const std::string& o) {

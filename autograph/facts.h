@@ -80,6 +80,15 @@ struct Facts {
   };
   std::vector<Resize> resizes;
 
+  // Local variables by name, and the blocks that they are in; for a name that stands for another one.
+  struct Named {
+    Spot declared;
+    Range scope;
+  };
+  std::map<std::string, std::vector<Named>> locals;
+  // Whether the name of what is declared somewhere means a local variable instead in a region.
+  bool hidden(const std::string& name, const Spot& declared, const Range& region) const;
+
   // What the code in a region may change of what is declared outside of it, in order of declaration.
   std::vector<const Change*> changed_in(const Range& region) const;
   // What a state lists of them, each once.

@@ -1,5 +1,8 @@
 // Walks the user's code, instantiations of templates included.
+#include <clang/AST/ParentMapContext.h>
 #include <clang/AST/RecursiveASTVisitor.h>
+
+#include <algorithm>
 
 #include "facts.h"
 #include "places.h"
@@ -29,6 +32,7 @@ class Collector : public clang::RecursiveASTVisitor<Collector> {
     note_parameters(lambda);
     note_return_type(lambda->getCallOperator());
     functions_.push_back(source_.spot(lambda->getCallOperator()->getLocation()));
+    note_return_type(lambda->getCallOperator());
     const bool more = RecursiveASTVisitor::TraverseLambdaExpr(lambda);
     if (const auto* generic = lambda->getLambdaClass()->getDependentLambdaCallOperator())
       if (auto* made = dyn_cast<clang::FunctionTemplateDecl>(generic))
@@ -57,8 +61,39 @@ class Collector : public clang::RecursiveASTVisitor<Collector> {
     return true;
   }
 
+  bool VisitFieldDecl(clang::FieldDecl* f) {
+    if (!f->getType()->isDependentType() && !is_number(f->getType()) && source_.users(f->getLocation()))
+      facts_.others_declared.insert(source_.spot(f->getLocation()));
+    return true;
+  }
+  // The statement that the name of a local variable is known in.
+  Range scope_of(const clang::ValueDecl* v) const {
+    clang::ParentMapContext& parents = source_.context().getParentMapContext();
+    auto above = parents.getParents(*v);
+    while (!above.empty()) {
+      const clang::DynTypedNode node = above[0];
+      if (const auto* f = node.get<clang::FunctionDecl>()) return source_.range(f->getSourceRange());
+      const auto* s = node.get<clang::Stmt>();
+      if (s && !llvm::isa<clang::DeclStmt>(s)) return source_.range(s);
+      above = parents.getParents(node);
+    }
+    return {};
+  }
+  void note_local(const clang::ValueDecl* v) {
+    if (!v->getIdentifier() || !source_.users(v->getLocation())) return;
+    const Spot declared = source_.spot(v->getLocation());
+    std::vector<Facts::Named>& all = facts_.locals[v->getNameAsString()];
+    if (std::any_of(all.begin(), all.end(), [&](const Facts::Named& n) { return n.declared == declared; }))
+      return;
+    if (const Range scope = scope_of(v); scope.valid()) all.push_back({declared, scope});
+  }
+  bool VisitBindingDecl(clang::BindingDecl* b) {
+    note_local(b);
+    return true;
+  }
   bool VisitVarDecl(clang::VarDecl* v) {
     const Expr* init = v->getInit();
+    if (v->isLocalVarDeclOrParm()) note_local(v);
     if (!v->getType()->isDependentType() && !v->getType()->isUndeducedType() && !is_number(v->getType()) &&
         source_.users(v->getLocation()))
       facts_.others_declared.insert(source_.spot(v->getLocation()));
@@ -157,7 +192,7 @@ class Collector : public clang::RecursiveASTVisitor<Collector> {
   }
   bool VisitCallExpr(clang::CallExpr* call) {
     const clang::FunctionDecl* callee = call->getDirectCallee();
-    if (!callee) return true;
+    if (!callee) return note_call_by_pointer(call);
     unsigned first = 0;
     const Expr* object = nullptr;
     if (const auto* op = dyn_cast<clang::CXXOperatorCallExpr>(call)) {
@@ -295,6 +330,28 @@ class Collector : public clang::RecursiveASTVisitor<Collector> {
     if (!in_namespace(method, "std") || !method->getIdentifier() || !kNames.count(method->getName())) return;
     for (const Place& p : places_.of(object))
       facts_.resizes.push_back({source_.spot(at), p.declared, method->getName().str()});
+  }
+  bool note_call_by_pointer(const clang::CallExpr* call) {
+    clang::QualType type = call->getCallee()->getType();
+    if (type->isSpecificBuiltinType(clang::BuiltinType::BoundMember))
+      type = Expr::findBoundMemberType(call->getCallee());
+    else if (const clang::QualType pointee = type->getPointeeType(); !pointee.isNull()) type = pointee;
+    const auto* f = type.isNull() ? nullptr : type->getAs<clang::FunctionProtoType>();
+    if (!f) return true;
+    for (unsigned i = 0; i < f->getNumParams() && i < call->getNumArgs(); ++i) {
+      const clang::QualType to = f->getParamType(i);
+      if (to->isLValueReferenceType() && !to->getPointeeType().isConstQualified())
+        note(call->getArg(i)->getBeginLoc(), call->getArg(i));
+      else if (const clang::QualType pointee = pointee_of(to);
+               !pointee.isNull() && !pointee.isConstQualified() && holds_tensors(pointee))
+        note(call->getArg(i)->getBeginLoc(), places_.behind(call->getArg(i)), {}, {});
+    }
+    const auto* member = dyn_cast<clang::BinaryOperator>(stripped(call->getCallee()));
+    if (member && member->isPtrMemOp() && !f->isConst()) {
+      if (member->getOpcode() == clang::BO_PtrMemD) note(call->getBeginLoc(), member->getLHS());
+      else note(call->getBeginLoc(), places_.behind(member->getLHS()), {}, {});
+    }
+    return true;
   }
   void note_call(clang::SourceLocation at, const clang::FunctionDecl* callee) {
     const auto* method = dyn_cast<clang::CXXMethodDecl>(callee);

@@ -20,7 +20,7 @@ class Finder : public clang::RecursiveASTVisitor<Finder> {
     const size_t outer = std::exchange(outermost_, kNone);
     if (!kept_as_it_is(f) && !llvm::isa<clang::CXXConstructorDecl>(f) &&
         !llvm::isa<clang::CXXDestructorDecl>(f) && !f->isMain())
-      add(f, written_body(f->getBody()), nullptr);
+      add_bodies(f);
     if (!kept_as_it_is(f)) inside(f->getBody());
     if (const auto* made = dyn_cast<clang::CXXConstructorDecl>(f))
       for (const auto* init : made->inits())
@@ -63,6 +63,13 @@ class Finder : public clang::RecursiveASTVisitor<Finder> {
     if (!all.valid() || !body.valid()) return true;
     const std::string_view head = source_.text({all.file, all.begin, body.begin});
     return head.find("constexpr") != head.npos || head.find("consteval") != head.npos;
+  }
+  void add_bodies(const clang::FunctionDecl* f) {
+    const auto* all = dyn_cast<clang::CXXTryStmt>(f->getBody());  // of a function with a try for a body
+    if (!all) return add(f, written_body(f->getBody()), nullptr);
+    add(f, all->getTryBlock(), nullptr);
+    for (unsigned i = 0; i < all->getNumHandlers(); ++i)
+      add(f, dyn_cast<clang::CompoundStmt>(all->getHandler(i)->getHandlerBlock()), nullptr);
   }
   static const clang::CompoundStmt* written_body(const clang::Stmt* body) {
     if (const auto* coroutine = dyn_cast<clang::CoroutineBodyStmt>(body)) body = coroutine->getBody();

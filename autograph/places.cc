@@ -296,7 +296,7 @@ std::vector<Place> Places::of(const Expr* e) const {
       }
       Place p;
       p.root = Place::Root::kMember;
-      p.text = "*this";
+      p.text = "(*this)";
       p.type = p.changed = e->getType();
       return {p};
     }
@@ -312,6 +312,15 @@ std::vector<Place> Places::of(const Expr* e) const {
     if (b->isAssignmentOp()) return of(b->getLHS());
     if (b->getOpcode() == clang::BO_Comma) return of(b->getRHS());
     return {};
+  }
+  if (const auto* cast = dyn_cast<clang::CXXConstCastExpr>(e);
+      cast && cast->isGLValue() && cast->getSubExpr()->getType().isConstQualified()) {
+    Place p;
+    p.root = Place::Root::kElsewhere;
+    p.text = "what a const_cast makes of a constant";
+    p.type = p.changed = e->getType();
+    p.whole = false;
+    return {p};
   }
   if (const auto* cast = dyn_cast<clang::ExplicitCastExpr>(e))
     return cast->isGLValue() ? of(cast->getSubExpr()) : std::vector<Place>();

@@ -140,6 +140,10 @@ void Promotion::check_changed(const Range& region, std::set<Refusal>& refusals) 
           {c->at, name + " of another function" + under +
                       ", by a lambda that is called there, and cannot be put back; return its new "
                       "value from the lambda"});
+    } else if (p.root != Place::Root::kMember && p.variable &&
+               facts_.hidden(p.text, source_.spot(p.variable->getLocation()), region)) {
+      refusals.insert({c->at, name + " (line " + std::to_string(source_.line(p.declared)) + ")" + under +
+                                  ", where its name means another variable; rename one of them"});
     } else if (const clang::CXXRecordDecl* record = record_of(p.type);
                record && record->hasDefinition() && record->isPolymorphic() && (c->method || c->parameter)) {
       if (facts_.changes_tensors(*c))

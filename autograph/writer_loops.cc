@@ -235,7 +235,14 @@ void Writer::write_switch(const clang::SwitchStmt* s, const SwitchPlan* plan) {
     entered_flags_[s] = names_.numbered("entered");
     tail += std::string(" ") + kSpace + "Local<bool> " + entered_flags_[s] + " = false;";
   }
-  edits_.replace_with(all.begin, body.begin + 1, head, {inner.begin, inner.end}, tail);
+  if (s->getInit()) {
+    const Range init = statement_range(s->getInit());
+    edits_.replace(all.begin, init.begin, broke.empty() ? "{ " : broke);
+    edits_.replace(init.end, inner.begin, head.substr(broke.empty() ? 1 : broke.size()));
+    edits_.replace(inner.end, body.begin + 1, tail);
+  } else {
+    edits_.replace_with(all.begin, body.begin + 1, head, {inner.begin, inner.end}, tail);
+  }
   const auto equals = [&](const clang::Expr* label) {
     const std::string text = on_one_line(source_.text(source_.range(label)));
     return tensor ? "rw::equal(" + name + ", int64_t(" + text + "))" : name + " == " + text;

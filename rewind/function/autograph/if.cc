@@ -110,7 +110,11 @@ class StagedIf {
       fail_with_sites("if",
                       unset ? name + " is set in one branch only, and the other leaves it without a value"
                             : "both branches must leave " + name + " in one structure: the first leaves (" +
-                                  x + "), the second (" + y + ")",
+                                  x + "), the second (" + y + ")" +
+                                  (x.starts_with("a list") && y.starts_with("a list") &&
+                                           a.tensors.size() != b.tensors.size()
+                                       ? "; a list whose length a tensor decides must be an rw::TensorArray"
+                                       : ""),
                       a, b);
     }
     for (size_t k = 0; k < a.tensors.size(); ++k)

@@ -1,5 +1,6 @@
 // Small programs that rewind-autograph must refuse. Behind `refused:` stand words of the message for that
-// line, pieces with ... between them, {-1} for the number of the line before; what is refused elsewhere is an error of the test.
+// line, pieces with ... between them, {-1} for the number of the line before. What is refused elsewhere is an
+// error of the test.
 #include <setjmp.h>
 
 #include <algorithm>
@@ -20,6 +21,8 @@
 #include "rewind/rewind.h"
 
 using rw::Tensor;
+
+// clang-format off: what is expected stands on the line that it is about
 
 // ---- numbers of the host's that a tensor decides, with uses that a tensor cannot have
 
@@ -379,6 +382,16 @@ Tensor chosen_argument(Tensor x, Tensor y) {
   return x + y;
 }
 
+Tensor constant_cast_away(Tensor x, const Tensor& y) {
+  if (x > 0) const_cast<Tensor&>(y) = x;  // refused: what a const_cast makes of a constant changes
+  return y;
+}
+Tensor pointer_to_a_function(Tensor x, Tensor* y) {
+  auto* const set = assign;
+  if (x > 0) set(y, x);  // refused: what the pointer 'y' points to changes
+  return x;
+}
+
 }  // namespace changes
 
 // ---- references into containers that grow
@@ -488,6 +501,14 @@ Tensor variable_in_a_loop(Tensor x) {
   while (Tensor more = x > 1) x = x / 2;  // refused: a loop under a tensor's condition cannot declare a variable in it; declare it before the loop
   return x;
 }
+Tensor variable_in_a_switch(Tensor x) {
+  int k = 0;
+  if (x > 0) k = 1;
+  switch (int m = k) {  // refused: a switch under a tensor's condition cannot declare a variable in it; declare it before the switch
+    case 1: x = x * m;
+  }
+  return x;
+}
 Tensor range_of_cases(Tensor x) {
   switch (int64_t(x)) {  // refused: a switch under a tensor's condition takes plain cases at the top of its block
     case 1 ... 3: x = x + 1;
@@ -548,3 +569,20 @@ Tensor jump(Tensor x) {
 }
 
 }  // namespace macros
+
+// ---- names
+
+namespace names {
+
+Tensor hidden(Tensor x) {
+  Tensor y = x;
+  const auto set = [&] { y = x * 2; };  // refused: 'y' (line {-1}) changes under a tensor's condition (line {+3}), where its name means another variable; rename one of them
+  {
+    Tensor y = x;
+    if (x > 0) set();
+    x = y;
+  }
+  return x + y;
+}
+
+}  // namespace names
