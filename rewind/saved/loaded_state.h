@@ -119,7 +119,7 @@ class LoadedState : public std::enable_shared_from_this<LoadedState> {
   std::string dir_;
   format::MetaGraphDef graph_;
   LoadOptions options_;
-  const int64_t constant_bytes_;                     // what all constants may have
+  const int64_t constant_bytes_;  // what all constants may have
   std::optional<SavedVariables> variables_;
   std::vector<Tensor> values_;                       // of constants and assets, by node
   std::map<std::string, SessionFunction> sessions_;  // of TensorFlow 1: functions that no library has
