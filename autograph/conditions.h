@@ -9,6 +9,10 @@
 
 namespace rw::autograph_tool {
 
+// Arithmetic, a comparison, && or || in a template, which may be C++'s own on numbers where it is
+// instantiated.
+bool is_open_operation(const clang::Expr* e);
+
 class Conditions {
  public:
   Conditions(const Source& source, const Facts& facts) : source_(source), facts_(facts) {}
@@ -26,12 +30,14 @@ class Conditions {
     return promoted_.count(source_.spot(variable->getLocation())) > 0;
   }
   bool promote(Spot declared) { return promoted_.insert(declared).second; }
-  const std::set<Spot>& all_promoted() const { return promoted_; }
+  // A function whose deduced type becomes a Local's, by its body.
+  bool promote_result(Spot body) { return local_functions_.insert(body).second; }
+  bool result_promoted(Spot body) const { return local_functions_.count(body) > 0; }
 
  private:
   const Source& source_;
   const Facts& facts_;
-  std::set<Spot> promoted_;
+  std::set<Spot> promoted_, local_functions_;
 };
 
 }  // namespace rw::autograph_tool

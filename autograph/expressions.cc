@@ -84,6 +84,11 @@ class ExpressionWriter : public clang::RecursiveASTVisitor<ExpressionWriter> {
     const Range c = source_.range(e->getCond()), a = source_.range(e->getTrueExpr()),
                 b = source_.range(e->getFalseExpr());
     if (!c.valid() || !a.valid() || !b.valid()) return refuse(e, "?:");
+    if (facts_ && facts_->assigned_selects.count(source_.range(e)))
+      refusals_.insert(
+          {source_.spot(e->getBeginLoc()),
+           "what ?: chooses by a tensor's condition is a value and no variable, but here it is assigned to, "
+           "or bound to a reference that is not const; write an if"});
     found_ = true;
     if (!edits_ || !first({c.file, c.begin, b.end})) return true;
     edits_->open(c.begin, "rw::autograph::select(");
@@ -183,11 +188,13 @@ void write_expressions(const Source& source, const Facts& facts, const Condition
   writer.TraverseStmt(const_cast<clang::CompoundStmt*>(function.body));
 }
 
-bool has_staged_expressions(const Source& source, const Conditions& conditions, const Function& function) {
-  std::set<Refusal> none;
-  ExpressionWriter writer(source, nullptr, conditions, nullptr, nullptr, none);
+bool check_expressions(const Source& source, const Facts& facts, const Conditions& conditions,
+                       const Function& function, std::set<Refusal>& refusals) {
+  std::set<Refusal> here;
+  ExpressionWriter writer(source, &facts, conditions, nullptr, nullptr, here);
   writer.TraverseStmt(const_cast<clang::CompoundStmt*>(function.body));
-  return writer.found() || !none.empty();
+  refusals.insert(here.begin(), here.end());
+  return writer.found() || !here.empty();
 }
 
 }  // namespace rw::autograph_tool

@@ -15,7 +15,8 @@ void write_expressions(const Source& source, const Facts& facts, const Condition
 // Operands that a staged one decides about: behind && and ||, and of ?:.
 std::vector<Range> staged_operands(const Source& source, const Conditions& conditions,
                                    const Function& function);
-// Whether there are any.
-bool has_staged_expressions(const Source& source, const Conditions& conditions, const Function& function);
+// Whether there are any; notes those that cannot be written.
+bool check_expressions(const Source& source, const Facts& facts, const Conditions& conditions,
+                       const Function& function, std::set<Refusal>& refusals);
 
 }  // namespace rw::autograph_tool

@@ -1,5 +1,8 @@
 // Walks the user's code, instantiations of templates included.
+#include <clang/AST/ParentMapContext.h>
 #include <clang/AST/RecursiveASTVisitor.h>
+
+#include <algorithm>
 
 #include "facts.h"
 #include "places.h"
@@ -26,6 +29,10 @@ class Collector : public clang::RecursiveASTVisitor<Collector> {
 
   bool TraverseLambdaExpr(clang::LambdaExpr* lambda) {
     places_.enter(lambda);
+    note_parameters(lambda);
+    note_return_type(lambda->getCallOperator());
+    functions_.push_back(source_.spot(lambda->getCallOperator()->getLocation()));
+    note_return_type(lambda->getCallOperator());
     const bool more = RecursiveASTVisitor::TraverseLambdaExpr(lambda);
     if (const auto* generic = lambda->getLambdaClass()->getDependentLambdaCallOperator())
       if (auto* made = dyn_cast<clang::FunctionTemplateDecl>(generic))
@@ -33,7 +40,20 @@ class Collector : public clang::RecursiveASTVisitor<Collector> {
           note_return_type(f);
           if (f->getBody()) TraverseStmt(f->getBody());
         }
+    functions_.pop_back();
     places_.leave();
+    return more;
+  }
+  bool TraverseFunctionDecl(clang::FunctionDecl* f) {
+    functions_.push_back(source_.spot(f->getLocation()));
+    const bool more = RecursiveASTVisitor::TraverseFunctionDecl(f);
+    functions_.pop_back();
+    return more;
+  }
+  bool TraverseCXXMethodDecl(clang::CXXMethodDecl* f) {
+    functions_.push_back(source_.spot(f->getLocation()));
+    const bool more = RecursiveASTVisitor::TraverseCXXMethodDecl(f);
+    functions_.pop_back();
     return more;
   }
   bool VisitFunctionDecl(clang::FunctionDecl* f) {
@@ -41,20 +61,60 @@ class Collector : public clang::RecursiveASTVisitor<Collector> {
     return true;
   }
 
+  bool VisitFieldDecl(clang::FieldDecl* f) {
+    if (!f->getType()->isDependentType() && !is_number(f->getType()) && source_.users(f->getLocation()))
+      facts_.others_declared.insert(source_.spot(f->getLocation()));
+    return true;
+  }
+  // The statement that the name of a local variable is known in.
+  Range scope_of(const clang::ValueDecl* v) const {
+    clang::ParentMapContext& parents = source_.context().getParentMapContext();
+    auto above = parents.getParents(*v);
+    while (!above.empty()) {
+      const clang::DynTypedNode node = above[0];
+      if (const auto* f = node.get<clang::FunctionDecl>()) return source_.range(f->getSourceRange());
+      const auto* s = node.get<clang::Stmt>();
+      if (s && !llvm::isa<clang::DeclStmt>(s)) return source_.range(s);
+      above = parents.getParents(node);
+    }
+    return {};
+  }
+  void note_local(const clang::ValueDecl* v) {
+    if (!v->getIdentifier() || !source_.users(v->getLocation())) return;
+    const Spot declared = source_.spot(v->getLocation());
+    std::vector<Facts::Named>& all = facts_.locals[v->getNameAsString()];
+    if (std::any_of(all.begin(), all.end(), [&](const Facts::Named& n) { return n.declared == declared; }))
+      return;
+    if (const Range scope = scope_of(v); scope.valid()) all.push_back({declared, scope});
+  }
+  bool VisitBindingDecl(clang::BindingDecl* b) {
+    note_local(b);
+    return true;
+  }
   bool VisitVarDecl(clang::VarDecl* v) {
     const Expr* init = v->getInit();
+    if (v->isLocalVarDeclOrParm()) note_local(v);
+    if (!v->getType()->isDependentType() && !v->getType()->isUndeducedType() && !is_number(v->getType()) &&
+        source_.users(v->getLocation()))
+      facts_.others_declared.insert(source_.spot(v->getLocation()));
     if (!init || v->isCXXForRangeDecl() || !source_.users(v->getLocation())) return true;
-    if (const auto* lambda = dyn_cast<clang::LambdaExpr>(stripped(init))) {
-      const Range body = source_.range(lambda->getBody());
-      if (body.valid()) facts_.lambdas[source_.spot(v->getLocation())] = body;
-    } else if (v->getType()->isReferenceType()) {
+    flow(v->getType(), init, source_.spot(v->getLocation()));
+    if (v->getType()->isReferenceType()) {
       const std::vector<Place> behind = places_.of(init);
       places_.add_alias(v, behind);
+      add_reference(v, behind);
       if (!v->getType().getNonReferenceType().isConstQualified() && !behind.empty())
         note(v->getLocation(), init);
-    } else if (in_std(v->getType())) {
-      if (const auto* call = dyn_cast<clang::CXXMemberCallExpr>(stripped(init)))
-        if (call->getMethodDecl() && is_access(call->getMethodDecl())) places_.add_alias(v, places_.of(call));
+    } else if (is_iterator(v->getType()) || v->getType()->isPointerType()) {
+      const Expr* from = stripped(init);
+      const auto* member = dyn_cast<clang::CXXMemberCallExpr>(from);
+      const auto* call = dyn_cast<clang::CallExpr>(from);
+      const clang::FunctionDecl* callee = call ? call->getDirectCallee() : nullptr;
+      if (member ? member->getMethodDecl() && is_access(member->getMethodDecl())
+                 : callee && in_namespace(callee, "std") && !llvm::isa<clang::CXXOperatorCallExpr>(call)) {
+        places_.add_iterator(v, places_.behind(call));
+        add_reference(v, places_.behind(call));
+      }
     }
     return true;
   }
@@ -63,26 +123,67 @@ class Collector : public clang::RecursiveASTVisitor<Collector> {
     if (!range) return true;
     if (is_staged_range(range->getType())) add(facts_.staged_ranges, as_written(range));
     const clang::VarDecl* v = loop->getLoopVariable();
-    if (v && v->getType()->isReferenceType() && !v->getType().getNonReferenceType().isConstQualified()) {
+    if (!v) return true;
+    places_.add_range(v, range);
+    flow(v->getType(), range, source_.spot(v->getLocation()));
+    if (v->getType()->isReferenceType() && !v->getType().getNonReferenceType().isConstQualified()) {
       std::vector<Place> behind = places_.of(range);
       for (Place& p : behind) p.whole = false, p.changed = v->getType().getNonReferenceType();
       places_.add_alias(v, behind);
+      add_reference(v, behind);
     }
     return true;
   }
   bool VisitDeclRefExpr(clang::DeclRefExpr* ref) {
     const auto* v = dyn_cast<clang::VarDecl>(ref->getDecl());
-    if (!v) return true;
-    const Spot spot = source_.spot(v->getLocation());
-    if (facts_.lambdas.count(spot)) facts_.lambda_uses.push_back({source_.spot(ref->getLocation()), spot});
+    if (!v || !source_.users(v->getLocation())) return true;
+    const Spot spot = source_.spot(v->getLocation()), at = source_.spot(ref->getLocation());
+    facts_.uses[spot].push_back(at);
+    if (may_hold_callable(v->getType())) facts_.lambda_uses.push_back({at, spot});
+    return true;
+  }
+  bool VisitMemberExpr(clang::MemberExpr* e) {
+    const auto* field = dyn_cast<clang::FieldDecl>(e->getMemberDecl());
+    if (field && source_.users(field->getLocation()) && may_hold_callable(field->getType()))
+      facts_.lambda_uses.push_back({source_.spot(e->getMemberLoc()), source_.spot(field->getLocation())});
+    return true;
+  }
+  bool VisitReturnStmt(clang::ReturnStmt* s) {
+    if (s->getRetValue() && !functions_.empty() && may_hold_callable(s->getRetValue()->getType()))
+      flow(s->getRetValue()->getType(), s->getRetValue(), functions_.back());
+    return true;
+  }
+  // References to what stands outside, in structs and in tuples of references.
+  bool VisitInitListExpr(clang::InitListExpr* list) {
+    if (!list->isSemanticForm() && list->getSemanticForm()) list = list->getSemanticForm();
+    const clang::CXXRecordDecl* record = record_of(list->getType());
+    if (!record || !record->hasDefinition() || list->getType()->isDependentType()) return true;
+    unsigned i = record->getNumBases();
+    for (const clang::FieldDecl* f : record->fields()) {
+      if (i >= list->getNumInits()) break;
+      const Expr* init = list->getInit(i++);
+      const clang::QualType type = f->getType();
+      if (type->isLValueReferenceType() && !type->getPointeeType().isConstQualified())
+        note(init->getBeginLoc(), init);
+      if (source_.users(f->getLocation())) flow(type, init, source_.spot(f->getLocation()));
+    }
+    return true;
+  }
+  bool VisitCXXConstructorDecl(clang::CXXConstructorDecl* made) {
+    for (const clang::CXXCtorInitializer* init : made->inits())
+      if (const clang::FieldDecl* f = init->getAnyMember();
+          f && init->getInit() && source_.users(f->getLocation()))
+        flow(f->getType(), init->getInit(), source_.spot(f->getLocation()));
     return true;
   }
 
   bool VisitBinaryOperator(clang::BinaryOperator* e) {
+    if (is_number(e->getType())) add(facts_.numbers, e);
     if (e->isAssignmentOp()) note(e->getOperatorLoc(), e->getLHS());
     return true;
   }
   bool VisitUnaryOperator(clang::UnaryOperator* e) {
+    if (is_number(e->getType())) add(facts_.numbers, e);
     if (e->isIncrementDecrementOp()) note(e->getOperatorLoc(), e->getSubExpr());
     if (e->getOpcode() == clang::UO_AddrOf && !e->getSubExpr()->getType().isConstQualified() &&
         !e->getSubExpr()->getType()->isFunctionType())
@@ -91,27 +192,59 @@ class Collector : public clang::RecursiveASTVisitor<Collector> {
   }
   bool VisitCallExpr(clang::CallExpr* call) {
     const clang::FunctionDecl* callee = call->getDirectCallee();
-    if (!callee) return true;
+    if (!callee) return note_call_by_pointer(call);
     unsigned first = 0;
+    const Expr* object = nullptr;
     if (const auto* op = dyn_cast<clang::CXXOperatorCallExpr>(call)) {
       if (const auto* method = dyn_cast<clang::CXXMethodDecl>(callee)) {
         first = 1;
-        note_object(op->getOperatorLoc(), method, op->getArg(0));
+        object = op->getArg(0);
+        note_object(op->getOperatorLoc(), method, object, false);
       }
     } else if (const auto* member = dyn_cast<clang::CXXMemberCallExpr>(call)) {
-      if (member->getMethodDecl())
-        note_object(member->getExprLoc(), member->getMethodDecl(), member->getImplicitObjectArgument());
+      if (const auto* method = member->getMethodDecl()) {
+        object = member->getImplicitObjectArgument();
+        note_object(member->getExprLoc(), method, object, object->getType()->isPointerType());
+        note_resize(member->getExprLoc(), method, object);
+      }
     }
+    note_call(call->getBeginLoc(), callee);
+    if (const auto* to = dyn_cast<clang::CXXConversionDecl>(callee)) note_typed(to->getParent());
     for (unsigned i = first; i < call->getNumArgs() && i - first < callee->getNumParams(); ++i)
       note_argument(callee, callee->getParamDecl(i - first), call->getArg(i));
+    // Of what keeps callables.
+    if (object && may_hold_callable(object->getType()))
+      if (const auto to = callable_of(object))
+        for (unsigned i = first; i < call->getNumArgs(); ++i)
+          flow(call->getArg(i)->getType(), call->getArg(i), *to);
     return true;
   }
   bool VisitCXXConstructExpr(clang::CXXConstructExpr* e) {
     const clang::CXXConstructorDecl* callee = e->getConstructor();
-    if (in_namespace(callee, "rw") && !is_library_object(e->getType())) return true;
+    if (in_library(callee) && !is_library_object(e->getType())) return true;
+    note_call(e->getBeginLoc(), callee);
+    const clang::CXXRecordDecl* made = callee->getParent();
+    if (made->getIdentifier() && may_hold_callable(e->getType()) && made->getName().ends_with("function"))
+      for (const Expr* a : e->arguments()) note_typed(record_of(a->getType()));
     for (unsigned i = 0; i < e->getNumArgs() && i < callee->getNumParams(); ++i)
       note_argument(callee, callee->getParamDecl(i), e->getArg(i));
     return true;
+  }
+
+  // Which lambdas variables may be: from where they come to where they go, through all variables between.
+  void resolve_lambdas() {
+    for (bool again = true; again;) {
+      again = false;
+      for (const auto& [from, to] : flows_) {
+        const auto known = facts_.lambdas.find(from);
+        if (known == facts_.lambdas.end() || from == to) continue;
+        const std::set<Range> bodies = known->second;
+        std::set<Range>& all = facts_.lambdas[to];
+        const size_t before = all.size();
+        all.insert(bodies.begin(), bodies.end());
+        again |= all.size() != before;
+      }
+    }
   }
 
  private:
@@ -120,10 +253,114 @@ class Collector : public clang::RecursiveASTVisitor<Collector> {
     const Range r = source_.range(e);
     if (r.valid()) set.insert(r);
   }
-  static bool in_std(clang::QualType type) {
-    const clang::CXXRecordDecl* record = record_of(type);
-    return record ? in_namespace(record, "std") || in_namespace(record, "__gnu_cxx") : type->isPointerType();
+  void note_parameters(const clang::LambdaExpr* lambda) {
+    const Range body = source_.range(lambda->getBody());
+    const Spot captured = source_.spot(lambda->getIntroducerRange().getEnd());
+    if (body.valid() && captured.file == body.file && captured.offset < body.begin)
+      facts_.parameters[body] = {body.file, captured.offset, body.begin};
   }
+  // The lambdas and callable variables that an expression is made of.
+  class CallableFinder : public clang::RecursiveASTVisitor<CallableFinder> {
+   public:
+    std::vector<const clang::LambdaExpr*> lambdas;
+    std::vector<const clang::Decl*> declarations;
+    bool TraverseLambdaExpr(clang::LambdaExpr* lambda) {
+      lambdas.push_back(lambda);
+      return true;
+    }
+    bool VisitDeclRefExpr(clang::DeclRefExpr* e) {
+      if (llvm::isa<clang::VarDecl>(e->getDecl()) && may_hold_callable(e->getType()))
+        declarations.push_back(e->getDecl());
+      return true;
+    }
+    bool VisitMemberExpr(clang::MemberExpr* e) {
+      if (may_hold_callable(e->getType())) declarations.push_back(e->getMemberDecl());
+      return true;
+    }
+    bool VisitCallExpr(clang::CallExpr* e) {
+      const clang::FunctionDecl* callee = e->getDirectCallee();
+      if (!callee || !may_hold_callable(e->getType())) return true;
+      if (const clang::FunctionDecl* pattern = callee->getTemplateInstantiationPattern()) callee = pattern;
+      declarations.push_back(callee);
+      return true;
+    }
+  };
+  void flow(clang::QualType type, const Expr* from, Spot to) {
+    if (!may_hold_callable(type)) return;
+    CallableFinder finder;
+    finder.TraverseStmt(const_cast<Expr*>(from));
+    for (const clang::LambdaExpr* lambda : finder.lambdas)
+      if (const Range body = source_.range(lambda->getBody()); body.valid()) facts_.lambdas[to].insert(body);
+    for (const clang::Decl* d : finder.declarations)
+      if (source_.users(d->getLocation())) flows_.emplace(source_.spot(d->getLocation()), to);
+  }
+  std::optional<Spot> callable_of(const Expr* e) const {
+    for (e = stripped(e); e;) {
+      if (const auto* ref = dyn_cast<clang::DeclRefExpr>(e))
+        return source_.spot(ref->getDecl()->getLocation());
+      if (const auto* m = dyn_cast<clang::MemberExpr>(e))
+        return source_.spot(m->getMemberDecl()->getLocation());
+      if (const auto* call = dyn_cast<clang::CXXMemberCallExpr>(e))
+        e = stripped(call->getImplicitObjectArgument());
+      else if (const auto* op = dyn_cast<clang::CXXOperatorCallExpr>(e)) e = stripped(op->getArg(0));
+      else break;
+    }
+    return {};
+  }
+
+  void note_typed(const clang::CXXRecordDecl* lambda) {
+    if (!lambda || !lambda->isLambda() || !lambda->getLambdaCallOperator()) return;
+    if (const clang::FunctionDecl* defined = visible_definition(source_, lambda->getLambdaCallOperator()))
+      if (const Range body = source_.range(defined->getBody()); body.valid())
+        facts_.typed_lambdas.insert(body);
+  }
+
+  void add_reference(const clang::VarDecl* v, const std::vector<Place>& behind) {
+    for (const Place& p : behind) {
+      const clang::CXXRecordDecl* record = p.variable ? record_of(p.variable->getType()) : nullptr;
+      if (p.whole || !record || !record->getIdentifier() || !in_namespace(record, "std")) continue;
+      if (record->getName() == "vector" || record->getName() == "deque")
+        facts_.references[source_.spot(v->getLocation())] = {v->getNameAsString(), p.declared};
+    }
+  }
+  void note_resize(clang::SourceLocation at, const clang::CXXMethodDecl* method, const Expr* object) {
+    static const std::set<llvm::StringRef> kNames = {
+        "push_back", "emplace_back", "insert", "emplace",    "erase",     "clear",
+        "resize",    "pop_back",     "assign", "push_front", "pop_front", "emplace_front"};
+    if (!in_namespace(method, "std") || !method->getIdentifier() || !kNames.count(method->getName())) return;
+    for (const Place& p : places_.of(object))
+      facts_.resizes.push_back({source_.spot(at), p.declared, method->getName().str()});
+  }
+  bool note_call_by_pointer(const clang::CallExpr* call) {
+    clang::QualType type = call->getCallee()->getType();
+    if (type->isSpecificBuiltinType(clang::BuiltinType::BoundMember))
+      type = Expr::findBoundMemberType(call->getCallee());
+    else if (const clang::QualType pointee = type->getPointeeType(); !pointee.isNull()) type = pointee;
+    const auto* f = type.isNull() ? nullptr : type->getAs<clang::FunctionProtoType>();
+    if (!f) return true;
+    for (unsigned i = 0; i < f->getNumParams() && i < call->getNumArgs(); ++i) {
+      const clang::QualType to = f->getParamType(i);
+      if (to->isLValueReferenceType() && !to->getPointeeType().isConstQualified())
+        note(call->getArg(i)->getBeginLoc(), call->getArg(i));
+      else if (const clang::QualType pointee = pointee_of(to);
+               !pointee.isNull() && !pointee.isConstQualified() && holds_tensors(pointee))
+        note(call->getArg(i)->getBeginLoc(), places_.behind(call->getArg(i)), {}, {});
+    }
+    const auto* member = dyn_cast<clang::BinaryOperator>(stripped(call->getCallee()));
+    if (member && member->isPtrMemOp() && !f->isConst()) {
+      if (member->getOpcode() == clang::BO_PtrMemD) note(call->getBeginLoc(), member->getLHS());
+      else note(call->getBeginLoc(), places_.behind(member->getLHS()), {}, {});
+    }
+    return true;
+  }
+  void note_call(clang::SourceLocation at, const clang::FunctionDecl* callee) {
+    const auto* method = dyn_cast<clang::CXXMethodDecl>(callee);
+    if (method && method->getParent()->isLambda()) return;
+    if (const clang::FunctionDecl* defined = visible_definition(source_, callee))
+      if (const Range body = source_.range(defined->getBody()); body.valid())
+        facts_.calls.push_back({source_.spot(at), body, false});
+  }
+
   void note_return_type(const clang::FunctionDecl* f) {
     if (!f->hasBody() || !f->getBody() || !source_.users(f->getLocation())) return;
     const clang::QualType type = f->getReturnType();
@@ -135,15 +372,28 @@ class Collector : public clang::RecursiveASTVisitor<Collector> {
 
   void note(clang::SourceLocation at, const Expr* lvalue, std::optional<Range> method = {},
             std::optional<Spot> parameter = {}) {
+    if (const auto* select = dyn_cast<clang::ConditionalOperator>(stripped(lvalue));
+        select && select->isGLValue())
+      add(facts_.assigned_selects, select);
+    note(at, places_.of(lvalue), method, parameter);
+  }
+  void note(clang::SourceLocation at, std::vector<Place> places, std::optional<Range> method,
+            std::optional<Spot> parameter) {
     if (!source_.users(at)) return;
-    for (Place& p : places_.of(lvalue)) {
+    for (Place& p : places) {
       if (p.variable && !source_.users(p.variable->getLocation())) continue;  // std::cout
-      if (p.type.isConstQualified()) continue;
+      if (has_no_value(p.changed)) continue;
+      if (p.type.isConstQualified()) {
+        if (!method) continue;
+        p.root = Place::Root::kElsewhere;
+        p.text = "a mutable member of '" + p.text + "'";
+      }
       facts_.changes.push_back({source_.spot(at), std::move(p), method, parameter});
     }
   }
-  void note_object(clang::SourceLocation at, const clang::CXXMethodDecl* method, const Expr* object) {
-    if (method->isStatic() || method->isConst() || is_access(method)) return;
+  void note_object(clang::SourceLocation at, const clang::CXXMethodDecl* method, const Expr* object,
+                   bool pointer) {
+    if (method->isStatic() || is_access(method)) return;
     if (llvm::isa<clang::CXXConversionDecl>(method)) return;
     const clang::CXXRecordDecl* owner = method->getParent();
     if (owner->isLambda()) return;  // by what it captures
@@ -151,51 +401,88 @@ class Collector : public clang::RecursiveASTVisitor<Collector> {
     const bool assigns = op == clang::OO_Equal || op == clang::OO_PlusPlus || op == clang::OO_MinusMinus ||
                          (op >= clang::OO_PlusEqual && op <= clang::OO_PipeEqual) ||
                          op == clang::OO_LessLessEqual || op == clang::OO_GreaterGreaterEqual;
-    if (assigns) return note(at, object);
-    if (is_library_object(object->getType()->isPointerType() ? object->getType()->getPointeeType()
-                                                             : object->getType())) {
-      const clang::CXXRecordDecl* record = owner;
-      if (in_namespace(record, "rw") || !source_.users(method->getLocation())) return;
-    }
-    const clang::FunctionDecl* defined = nullptr;
+    if (assigns && !method->isConst())
+      return pointer ? note(at, places_.behind(object), {}, {}) : note(at, object);
     std::optional<Range> body;
-    if (method->isDefined(defined) || method->getTemplateInstantiationPattern()) {
-      if (!defined) defined = method->getTemplateInstantiationPattern();
-      if (defined->getBody() && source_.users(defined->getLocation())) {
-        const Range r = source_.range(defined->getBody());
-        if (r.valid()) body = r;
-      }
-    }
-    if (llvm::isa<clang::CXXThisExpr>(object->IgnoreParenImpCasts())) {
-      if (body) facts_.own_calls.push_back({source_.spot(at), *body});
+    if (const clang::FunctionDecl* defined = visible_definition(source_, method))
+      if (const Range r = source_.range(defined->getBody()); r.valid()) body = r;
+    if (method->isConst() && !body) return;  // with a body: by members that are mutable
+    const bool this_object = llvm::isa<clang::CXXThisExpr>(object->IgnoreParenImpCasts());
+    const clang::QualType type = pointer ? object->getType()->getPointeeType() : object->getType();
+    if (is_library_object(type) && (in_library(owner) || !body)) return;
+    if (this_object) {
+      if (body) facts_.calls.push_back({source_.spot(at), *body, true});
       return;
     }
-    note(at, object, body);
+    // What another file does to an object behind a pointer does not show here, unless that is made of
+    // tensors.
+    const auto* op_call = dyn_cast<clang::CXXOperatorCallExpr>(stripped(object));
+    const bool behind = pointer || (op_call && !pointee_of(stripped(op_call->getArg(0))->getType()).isNull());
+    if (behind && !body && !holds_tensors(type)) return;
+    if (pointer) note(at, places_.behind(object), body, {});
+    else note(at, object, body);
   }
   void note_argument(const clang::FunctionDecl* callee, const clang::ParmVarDecl* parameter,
                      const Expr* argument) {
     const clang::QualType type = parameter->getType();
+    const bool users = source_.users(parameter->getLocation());
+    if (users) flow(type, argument, source_.spot(parameter->getLocation()));
+    if (const clang::QualType pointee = pointee_of(type); !pointee.isNull()) {
+      if (pointee.isConstQualified() || !(holds_tensors(pointee) || record_of(pointee))) return;
+      const auto* u = dyn_cast<clang::UnaryOperator>(stripped(argument));
+      if (u && u->getOpcode() == clang::UO_AddrOf) return;  // noted by itself
+      if (visible_definition(source_, callee))
+        return note(argument->getBeginLoc(), places_.behind(argument), {},
+                    source_.spot(parameter->getLocation()));
+      if (in_library(callee) || !holds_tensors(pointee)) return;
+      if (in_namespace(callee, "std") &&
+          (llvm::isa<clang::CXXConstructorDecl>(callee) || !is_algorithm(callee)))
+        return;
+      return note(argument->getBeginLoc(), places_.behind(argument), {}, {});
+    }
     if (!type->isLValueReferenceType() || type->getPointeeType().isConstQualified()) return;
     const clang::FunctionTemplateDecl* made_from = callee->getPrimaryTemplate();
     bool forwarding = false;
     if (made_from) {
       const clang::FunctionDecl* pattern = made_from->getTemplatedDecl();
       const unsigned i = parameter->getFunctionScopeIndex();
-      const clang::QualType written =
-          pattern->getParamDecl(std::min(i, pattern->getNumParams() - 1))->getType();
-      forwarding = written->isRValueReferenceType() || llvm::isa<clang::PackExpansionType>(written);
+      clang::QualType written = pattern->getParamDecl(std::min(i, pattern->getNumParams() - 1))->getType();
+      if (const auto* pack = written->getAs<clang::PackExpansionType>()) written = pack->getPattern();
+      forwarding = written->isRValueReferenceType();
     }
     if (!forwarding) return note(argument->getBeginLoc(), argument);
-    if (callee->getIdentifier() && in_namespace(callee, "std") &&
-        (callee->getName() == "move" || callee->getName() == "forward"))
-      return note(argument->getBeginLoc(), argument);
-    if (source_.users(parameter->getLocation()))
-      note(argument->getBeginLoc(), argument, {}, source_.spot(parameter->getLocation()));
+    const bool std = in_namespace(callee, "std");
+    const llvm::StringRef name = callee->getIdentifier() ? callee->getName() : "";
+    if (std && (name == "move" || name == "forward")) return note(argument->getBeginLoc(), argument);
+    if (users) return note(argument->getBeginLoc(), argument, {}, source_.spot(parameter->getLocation()));
+    // What changes them is a function that is called with them.
+    const bool copies = name.starts_with("make_") || name.starts_with("emplace") || name == "get";
+    if (std && !copies && !llvm::isa<clang::CXXConstructorDecl>(callee) && !is_number(type) &&
+        (holds_tensors(type) || in_namespace_std(type)))
+      note(argument->getBeginLoc(), argument);
+  }
+  static bool in_namespace_std(clang::QualType type) {
+    const clang::CXXRecordDecl* record = record_of(type);
+    return record && in_namespace(record, "std") && !may_hold_callable(type);
+  }
+  // Not what makes an iterator of iterators.
+  static bool is_algorithm(const clang::FunctionDecl* callee) {
+    static const std::set<llvm::StringRef> kOthers = {
+        "next",          "prev",       "distance",    "find",
+        "find_if",       "advance",    "begin",       "end",
+        "accumulate",    "reduce",     "all_of",      "any_of",
+        "none_of",       "count",      "count_if",    "transform_reduce",
+        "inner_product", "equal",      "max_element", "min_element",
+        "lower_bound",   "upper_bound"};
+    if (llvm::isa<clang::CXXMethodDecl>(callee)) return false;
+    return !callee->getIdentifier() || !kOthers.count(callee->getName());
   }
 
   const Source& source_;
   Facts& facts_;
   Places places_;
+  std::vector<Spot> functions_;  // around what is visited
+  std::set<std::pair<Spot, Spot>> flows_;
 };
 
 void add_users(const Source& source, clang::DeclContext* context, std::vector<clang::Decl*>& found) {
@@ -220,6 +507,7 @@ Facts collect_facts(const Source& source) {
   Facts facts;
   Collector collector(source, facts);
   for (clang::Decl* d : users_declarations(source)) collector.TraverseDecl(d);
+  collector.resolve_lambdas();
   return facts;
 }
 

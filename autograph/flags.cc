@@ -4,6 +4,10 @@
 #include <llvm/Option/ArgList.h>
 #include <llvm/Option/OptTable.h>
 #include <llvm/Option/Option.h>
+#include <llvm/Support/CommandLine.h>
+#include <llvm/Support/StringSaver.h>
+
+#include <fstream>
 
 namespace rw::autograph_tool {
 
@@ -87,6 +91,23 @@ std::vector<std::string> adapt_flags(const std::vector<std::string>& command) {
     for (const char* word : words_of) result.emplace_back(word);
   }
   return result;
+}
+
+bool read_flags(const std::string& file, std::vector<std::string>& command) {
+  constexpr std::string_view kShell = "SHELL:";
+  std::ifstream in(file);
+  for (std::string line; std::getline(in, line);) {
+    if (!line.starts_with(kShell)) {
+      if (!line.empty()) command.push_back(line);
+      continue;
+    }
+    llvm::BumpPtrAllocator memory;
+    llvm::StringSaver saver(memory);
+    llvm::SmallVector<const char*> words;
+    llvm::cl::TokenizeGNUCommandLine(line.substr(kShell.size()), saver, words);
+    command.insert(command.end(), words.begin(), words.end());
+  }
+  return in.eof();
 }
 
 }  // namespace rw::autograph_tool

@@ -20,7 +20,7 @@ class Finder : public clang::RecursiveASTVisitor<Finder> {
     const size_t outer = std::exchange(outermost_, kNone);
     if (!kept_as_it_is(f) && !llvm::isa<clang::CXXConstructorDecl>(f) &&
         !llvm::isa<clang::CXXDestructorDecl>(f) && !f->isMain())
-      add(f, dyn_cast<clang::CompoundStmt>(f->getBody()), nullptr);
+      add_bodies(f);
     if (!kept_as_it_is(f)) inside(f->getBody());
     if (const auto* made = dyn_cast<clang::CXXConstructorDecl>(f))
       for (const auto* init : made->inits())
@@ -39,7 +39,7 @@ class Finder : public clang::RecursiveASTVisitor<Finder> {
       if (lambda->isInitCapture(lambda->capture_begin() + i)) TraverseStmt(lambda->capture_init_begin()[i]);
     const size_t outer = outermost_;
     if (!is_constexpr(lambda)) {
-      add(lambda->getCallOperator(), dyn_cast<clang::CompoundStmt>(lambda->getBody()), lambda);
+      add(lambda->getCallOperator(), written_body(lambda->getBody()), lambda);
       TraverseStmt(lambda->getBody());
     }
     outermost_ = outer;
@@ -63,6 +63,17 @@ class Finder : public clang::RecursiveASTVisitor<Finder> {
     if (!all.valid() || !body.valid()) return true;
     const std::string_view head = source_.text({all.file, all.begin, body.begin});
     return head.find("constexpr") != head.npos || head.find("consteval") != head.npos;
+  }
+  void add_bodies(const clang::FunctionDecl* f) {
+    const auto* all = dyn_cast<clang::CXXTryStmt>(f->getBody());  // of a function with a try for a body
+    if (!all) return add(f, written_body(f->getBody()), nullptr);
+    add(f, all->getTryBlock(), nullptr);
+    for (unsigned i = 0; i < all->getNumHandlers(); ++i)
+      add(f, dyn_cast<clang::CompoundStmt>(all->getHandler(i)->getHandlerBlock()), nullptr);
+  }
+  static const clang::CompoundStmt* written_body(const clang::Stmt* body) {
+    if (const auto* coroutine = dyn_cast<clang::CoroutineBodyStmt>(body)) body = coroutine->getBody();
+    return dyn_cast<clang::CompoundStmt>(body);
   }
   void inside(const clang::Stmt* s) {
     if (s) TraverseStmt(const_cast<clang::Stmt*>(s));

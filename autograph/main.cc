@@ -7,12 +7,14 @@
 
 #include <iostream>
 
+#include "flags.h"
 #include "tool.h"
 
 namespace {
 
 constexpr const char* kUsage =
-    "usage: rewind-autograph file.cc -o out.cc [--depfile out.d] [--line] -- flags of the compiler\n"
+    "usage: rewind-autograph file.cc -o out.cc [--depfile out.d] [--line] [--flags file] -- flags of the "
+    "compiler\n"
     "       rewind-autograph -p build file.cc [-o out.cc]\n"
     "       rewind-autograph --print file.cc [--function name] [-p build | -- flags]\n";
 
@@ -67,6 +69,10 @@ int main(int argc, char** argv) {
       ok = value(job.depfile);
     } else if (word == "--function") {
       ok = value(job.function);
+    } else if (word == "--flags") {
+      std::string file;
+      ok = value(file);
+      if (ok && !rw::autograph_tool::read_flags(file, job.command)) return fail(file + " cannot be read");
     } else if (word == "--print") {
       job.print = true;
     } else if (word == "--line") {

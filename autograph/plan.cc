@@ -185,6 +185,20 @@ Exits Plan::statement(const Stmt* s, const Context& context) {
   return {};
 }
 
+// Whether the condition or the increment of a loop changes something from outside of it: a loop that is left
+// by a flag must not go on doing that.
+bool Plan::head_is_seen_behind(const Stmt* loop) const {
+  const Range whole = source_.range(loop);
+  const auto* counted = dyn_cast<clang::ForStmt>(loop);
+  for (const clang::Expr* e : {condition_of(loop), counted ? counted->getInc() : nullptr}) {
+    const Range r = e ? source_.range(e) : Range();
+    if (!r.valid()) continue;
+    for (const Change* c : facts_.changed_in(r))
+      if (!whole.contains(c->place.declared)) return true;
+  }
+  return false;
+}
+
 Exits Plan::loop(const Stmt* s, const Context& context) {
   const auto* range = dyn_cast<clang::CXXForRangeStmt>(s);
   const clang::Expr* condition = condition_of(s);
@@ -200,7 +214,7 @@ Exits Plan::loop(const Stmt* s, const Context& context) {
   const auto leaves = [&](const Exits& e) { return e.returns || e.breaks.count(s) > 0; };
   Exits exits = statement(body_of(s), body_context(staged));
   if (!staged && leaves(exits)) {
-    staged = endless;
+    staged = endless || head_is_seen_behind(s);
     exits = statement(body_of(s), body_context(true));  // under a guard, or staged
     if (!staged) {
       Exits own;

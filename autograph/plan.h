@@ -47,8 +47,8 @@ struct Refusal {
 
 class Plan {
  public:
-  Plan(const Source& source, const Conditions& conditions, const Function& function)
-      : source_(source), conditions_(conditions), function_(function) {}
+  Plan(const Source& source, const Facts& facts, const Conditions& conditions, const Function& function)
+      : source_(source), facts_(facts), conditions_(conditions), function_(function) {}
 
   // Made anew with what is known now; until nothing changes, for conditions become staged by promotions.
   void make();
@@ -98,10 +98,12 @@ class Plan {
   Exits switched(const clang::SwitchStmt* s, const Context& context);
   std::optional<SwitchPlan> groups_of(const clang::SwitchStmt* s);
   Exits jump(const clang::Stmt* s, const clang::Stmt* target, int depth, const Context& context);
+  bool head_is_seen_behind(const clang::Stmt* loop) const;
   void read(const Exits& exits);
   void refuse(const clang::Stmt* s, std::string text);
 
   const Source& source_;
+  const Facts& facts_;
   const Conditions& conditions_;
   const Function& function_;
   std::set<const clang::Stmt*> flagged_;

@@ -58,6 +58,10 @@ Exits Plan::switched(const clang::SwitchStmt* s, const Context& context) {
     refuse(s, "a switch under a tensor's condition takes plain cases at the top of its block");
     return {};
   }
+  if (s->getConditionVariable())
+    refuse(
+        s,
+        "a switch under a tensor's condition cannot declare a variable in it; declare it before the switch");
   staged_.insert(s);
   ++inner.depth;
   Exits all;

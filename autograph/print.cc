@@ -66,7 +66,7 @@ class CallFinder : public clang::RecursiveASTVisitor<CallFinder> {
   bool VisitCallExpr(clang::CallExpr* call) {
     const clang::FunctionDecl* callee = call->getDirectCallee();
     if (callee && callee->getIdentifier() && callee->getName() == "to_code" && call->getNumArgs() == 1 &&
-        in_namespace(callee, "rw"))
+        in_library(callee))
       found.push_back(call);
     return true;
   }

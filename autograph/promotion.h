@@ -31,12 +31,17 @@ class Promotion {
  private:
   bool promote_changed(const Plans& plans);
   void check_changed(const Range& region, std::set<Refusal>& refusals) const;
+  void check_references(const Range& region, std::set<Refusal>& refusals) const;
   bool promote(const clang::VarDecl* v);
+  const clang::DeclStmt* shared_declaration(const clang::VarDecl* v) const;
   // Follows the value of a generated Local to where it goes; false at the first use that takes none.
   void follow(const clang::Expr* e, bool of_variable, bool& more, std::set<Refusal>* refusals);
   void refuse_use(const clang::Expr* e, const clang::Stmt* user, const std::string& use,
                   const std::string& cure, std::set<Refusal>* refusals) const;
   void write_declaration(const clang::VarDecl* v, Edits& edits) const;
+  void split_declaration(const clang::DeclStmt* s, Edits& edits) const;
+  bool promote_results(const Plans& plans);
+  bool deduces_result(const Function& function) const;
   void write_returns(const Function& function, Edits& edits) const;
   std::string reason(Spot declared) const;  // "changes under the tensor's condition of line 3"
 
@@ -45,7 +50,8 @@ class Promotion {
   Conditions& conditions_;
   const std::vector<Function>& functions_;
   std::map<Spot, const clang::VarDecl*> variables_;
-  std::map<Spot, unsigned> lines_;  // of the region that changes a variable
+  std::map<Spot, std::string> shares_;  // of a variable: the one in whose declaration it stands
+  std::map<Spot, unsigned> lines_;      // of the region that changes a variable
   std::set<const clang::ExplicitCastExpr*> casts_;
 };
 

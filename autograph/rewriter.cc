@@ -18,7 +18,8 @@ Rewriter::Rewriter(clang::ASTContext& context)
       conditions_(source_, facts_),
       functions_(find_functions(source_)),
       promotion_(source_, facts_, conditions_, functions_) {
-  for (const Function& f : functions_) plans_.push_back(std::make_unique<Plan>(source_, conditions_, f));
+  for (const Function& f : functions_)
+    plans_.push_back(std::make_unique<Plan>(source_, facts_, conditions_, f));
   converted_.resize(functions_.size());
 }
 
@@ -63,7 +64,8 @@ bool Rewriter::run() {
   }
   plan();
   for (size_t i = 0; i < functions_.size(); ++i) {
-    converted_[i] = !plans_[i]->empty() || has_staged_expressions(source_, conditions_, functions_[i]);
+    converted_[i] =
+        check_expressions(source_, facts_, conditions_, functions_[i], refusals_) || !plans_[i]->empty();
     if (converted_[i]) find_refusals(source_, facts_, functions_[i], *plans_[i], refusals_);
   }
   if (!refusals_.empty()) return report();

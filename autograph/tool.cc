@@ -60,8 +60,12 @@ class Consumer : public clang::ASTConsumer {
   void HandleTranslationUnit(clang::ASTContext& context) override {
     outcome_.knows_tensors = knows_tensors(context);
     for (auto it = context.getSourceManager().fileinfo_begin();
-         it != context.getSourceManager().fileinfo_end(); ++it)
-      outcome_.dependencies.push_back(it->first.getName().str());
+         it != context.getSourceManager().fileinfo_end(); ++it) {
+      // Without ".." behind links, which builders resolve by text.
+      llvm::SmallString<256> path;
+      if (!llvm::sys::fs::real_path(it->first.getName(), path))
+        outcome_.dependencies.emplace_back(path.str());
+    }
     if (context.getDiagnostics().hasErrorOccurred()) return;
     outcome_.parsed = true;
     if (!outcome_.knows_tensors) {

@@ -2,6 +2,7 @@
 
 #include <clang/AST/RecursiveASTVisitor.h>
 
+#include "facts.h"
 #include "promotion.h"
 #include "types.h"
 
@@ -12,10 +13,13 @@ using clang::Expr;
 using llvm::dyn_cast;
 using llvm::isa;
 
+// In instantiations of templates too, where types are known.
 class ValueFinder : public clang::RecursiveASTVisitor<ValueFinder> {
  public:
-  ValueFinder(const Conditions& conditions, std::vector<Value>& found)
-      : conditions_(conditions), found_(found) {}
+  ValueFinder(const Source& source, const Conditions& conditions, const std::vector<Function>& functions,
+              std::vector<Value>& found)
+      : source_(source), conditions_(conditions), functions_(functions), found_(found) {}
+  bool shouldVisitTemplateInstantiations() const { return true; }
   bool VisitDeclRefExpr(clang::DeclRefExpr* e) {
     if (isa<clang::VarDecl>(e->getDecl()) && conditions_.promoted(e->getDecl())) found_.push_back({e, true});
     return true;
@@ -24,6 +28,7 @@ class ValueFinder : public clang::RecursiveASTVisitor<ValueFinder> {
   bool VisitUnaryOperator(clang::UnaryOperator* e) {
     return e->getOpcode() == clang::UO_LNot ? operation(e) : true;
   }
+  bool VisitCallExpr(clang::CallExpr* e) { return operation(e); }
   bool VisitConditionalOperator(clang::ConditionalOperator* e) {
     // assert's own is none.
     return e->getQuestionLoc().isMacroID() && e->getType()->isVoidType() ? true : operation(e);
@@ -31,10 +36,18 @@ class ValueFinder : public clang::RecursiveASTVisitor<ValueFinder> {
 
  private:
   bool operation(const Expr* e) {
-    if (conditions_.local(e)) found_.push_back({e, false});
+    if (!conditions_.local(e)) return true;
+    const Spot at = source_.spot(e->getBeginLoc());
+    for (const Function& f : functions_)
+      if (f.range.contains(at)) {
+        found_.push_back({e, false});
+        break;
+      }
     return true;
   }
+  const Source& source_;
   const Conditions& conditions_;
+  const std::vector<Function>& functions_;
   std::vector<Value>& found_;
 };
 
@@ -51,12 +64,11 @@ class ReturnFinder : public clang::RecursiveASTVisitor<ReturnFinder> {
 
 }  // namespace
 
-std::vector<Value> find_values(const Source&, const Conditions& conditions,
+std::vector<Value> find_values(const Source& source, const Conditions& conditions,
                                const std::vector<Function>& functions) {
   std::vector<Value> found;
-  ValueFinder finder(conditions, found);
-  for (size_t i = 0; i < functions.size(); ++i)
-    if (functions[i].outermost == i) finder.TraverseStmt(const_cast<clang::CompoundStmt*>(functions[i].body));
+  ValueFinder finder(source, conditions, functions, found);
+  for (clang::Decl* d : users_declarations(source)) finder.TraverseDecl(d);
   return found;
 }
 
@@ -73,8 +85,10 @@ void Promotion::refuse_use(const Expr* e, const clang::Stmt* user, const std::st
   const auto* ref = dyn_cast<clang::DeclRefExpr>(stripped(e));
   (void)at;
   if (!ref) {
-    refusals->insert(
-        {source_.spot(e->getBeginLoc()), "the value of this condition on tensors " + use + "; " + cure});
+    const char* what = isa<clang::CallExpr>(stripped(e))
+                           ? "the number that this call returns, which a tensor decides,"
+                           : "the value of this condition on tensors";
+    refusals->insert({source_.spot(e->getBeginLoc()), std::string(what) + " " + use + "; " + cure});
     return;
   }
   const std::string name = ref->getDecl()->getNameAsString();
@@ -87,7 +101,9 @@ void Promotion::refuse_use(const Expr* e, const clang::Stmt* user, const std::st
 static bool takes_locals(clang::QualType type) {
   const clang::CXXRecordDecl* record = record_of(type);
   if (!record) return false;
-  if (in_namespace(record, "rw")) return true;
+  if (in_library(record))
+    return record->getIdentifier() && (record->getName() == "Tensor" || record->getName() == "Operand" ||
+                                       record->getName() == "Local" || record->getName() == "Return");
   return record->getIdentifier() && in_namespace(record, "std") &&
          (record->getName() == "tuple" || record->getName() == "pair");
 }
@@ -113,7 +129,8 @@ void Promotion::follow(const Expr* e, bool of_variable, bool& more, std::set<Ref
         more |= promote(v);
         return;
       }
-      if (is_number(v->getType()) && v->isLocalVarDecl()) more |= promote(v);
+      if (!facts_.is_number_throughout(source_.spot(v->getLocation()))) return;
+      if (is_promotable_number(v->getType()) && v->isLocalVarDecl()) more |= promote(v);
       else if (is_number(v->getType()))
         refuse_use(e, node, "initialises a variable that is no local one", tensor, refusals);
       return;
@@ -144,8 +161,8 @@ void Promotion::follow(const Expr* e, bool of_variable, bool& more, std::set<Ref
       } else if (b->isAssignmentOp() && b->getRHS() == node) {
         const auto* to = dyn_cast<clang::DeclRefExpr>(stripped(b->getLHS()));
         const auto* v = to ? dyn_cast<clang::VarDecl>(to->getDecl()) : nullptr;
-        if (v && v->isLocalVarDecl() && is_number(v->getType()) && !v->getType()->isReferenceType() &&
-            !v->isStaticLocal())
+        if (v && v->isLocalVarDecl() && is_promotable_number(v->getType()) &&
+            !v->getType()->isReferenceType() && !v->isStaticLocal())
           more |= promote(v);
         else if (is_number(b->getLHS()->getType()))
           refuse_use(e, p, "is assigned to an element, a member or a parameter of the host's", tensor,
@@ -182,24 +199,29 @@ void Promotion::follow(const Expr* e, bool of_variable, bool& more, std::set<Ref
       return refuse_use(e, p, "is an argument of a constructor that takes the host's numbers", tensor,
                         refusals);
     } else if (const auto* call = dyn_cast<clang::CallExpr>(p)) {
+      if (is_open_operation(call)) {
+        for (const Expr* a : call->arguments())  // other types take what they take
+          if (!conditions_.local(a) && (a->isTypeDependent() || !is_number(a->getType()))) return;
+        node = p;
+        continue;
+      }
       if (call->isTypeDependent()) return;
       const clang::FunctionDecl* callee = call->getDirectCallee();
       if (const auto* op = dyn_cast<clang::CXXOperatorCallExpr>(call)) {
         if (op->getOperator() == clang::OO_Subscript)
           return refuse_use(e, p, "is an index of a container of the host's",
                             "index a tensor: rw::gather(t, i)", refusals);
-        if (op->getOperator() == clang::OO_LessLess && (!callee || !in_namespace(callee, "rw")))
+        if (op->getOperator() == clang::OO_LessLess && (!callee || !in_library(callee)))
           return refuse_use(e, p, "is printed by a stream", "print it by rw::print", refusals);
       }
-      if (callee && in_namespace(callee, "rw") && callee->getIdentifier() &&
+      if (callee && in_library(callee) && callee->getIdentifier() &&
           (callee->getName() == "print" || (callee->getName() == "constant" && call->getArg(0) == node)))
         return;
       if (callee && in_namespace(callee, "std") && callee->getIdentifier() &&
           (callee->getName() == "make_tuple" || callee->getName() == "make_pair" ||
            callee->getName() == "tie"))
         return;
-      if (callee && in_namespace(callee, "rw") && callee->isOverloadedOperator() &&
-          callee->getPrimaryTemplate())
+      if (callee && in_library(callee) && callee->isOverloadedOperator() && callee->getPrimaryTemplate())
         return;
       if (callee && callee->isVariadic() && callee->getNumParams() < call->getNumArgs())
         return refuse_use(e, p, "is an argument of a variadic function",

@@ -1,5 +1,7 @@
 #include "writer.h"
 
+#include <clang/AST/Attr.h>
+
 #include <algorithm>
 
 #include "types.h"
@@ -70,9 +72,28 @@ std::string Writer::state(const Range& region, const Stmt* switch_of) const {
     add(flags.at(target));
   }
   if (returns) add(result_);
-  std::string list;
-  for (const std::string& n : names) list += (list.empty() ? "" : ", ") + n;
-  return kSpace + ("state(" + list) + "), \"" + list + "\"";
+  std::string list, told;
+  for (const std::string& n : names) {
+    list += (list.empty() ? "" : ", ") + n;
+    told += (told.empty() ? "" : ", ") + (is_scratch(region, n) ? "(" + n + ")" : n);
+  }
+  return kSpace + ("state(" + list) + "), \"" + told + "\"";
+}
+
+// `Tensor t;` that nothing outside of a region uses.
+bool Writer::is_scratch(const Range& region, const std::string& name) const {
+  for (const Change* c : facts_.changed_in(region)) {
+    const auto* v = llvm::dyn_cast_or_null<clang::VarDecl>(c->place.variable);
+    if (c->place.text != name || !c->place.whole || !v || c->place.root != Place::Root::kVariable) continue;
+    const auto* made = llvm::dyn_cast_or_null<clang::CXXConstructExpr>(v->getInit());
+    if (!v->isLocalVarDecl() || !is_tensor(v->getType()) || v->getType()->isReferenceType() || !made ||
+        made->getNumArgs() > 0)
+      return false;
+    const auto uses = facts_.uses.find(source_.spot(v->getLocation()));
+    return uses != facts_.uses.end() && std::all_of(uses->second.begin(), uses->second.end(),
+                                                    [&](const Spot& at) { return region.contains(at); });
+  }
+  return false;
 }
 
 void Writer::write() {
@@ -108,6 +129,11 @@ void Writer::braces(const Stmt* body) {
 }
 
 void Writer::statement(const Stmt* s) {
+  if (const auto* a = dyn_cast<clang::AttributedStmt>(s); a && in_staged_switch_)
+    if (clang::hasSpecificAttr<clang::FallThroughAttr>(a->getAttrs())) {
+      const Range r = statement_range(s);
+      return edits_.remove(r.begin, r.end);
+    }
   s = without_attributes(s);
   if (const auto* i = dyn_cast<clang::IfStmt>(s)) return branches(i, {});
   if (isa<clang::CompoundStmt>(s)) {
@@ -230,7 +256,9 @@ std::string Writer::return_type() const {
     return text.empty() ? body() : text;
   }
   if (known != facts_.return_types.end() && known->second.size() == 1 && !known->second.begin()->empty())
-    return *known->second.begin();
+    return conditions_.result_promoted(function_.range.first())
+               ? "rw::autograph::Local<" + *known->second.begin() + ">"
+               : *known->second.begin();
   return body();
 }
 

@@ -43,6 +43,7 @@ class Writer {
   void for_loop(const clang::ForStmt* s);
   void range_loop(const clang::CXXForRangeStmt* s);
   void switched(const clang::SwitchStmt* s);
+  void write_switch(const clang::SwitchStmt* s, const SwitchPlan* plan);
   void jump(const Stmt* s);
   void returned(const clang::ReturnStmt* s);
 
@@ -58,7 +59,8 @@ class Writer {
   // "!broke1", or all of them joined.
   std::string none_of(const Exits& exits) const;
   std::string condition_head(const Stmt* loop, const Exits& exits, std::string& tail) const;
-  // "rw::autograph::state(x, y), \"x, y\"" of what a region changes.
+  bool is_scratch(const Range& region, const std::string& name) const;
+  // "rw::autograph::state(x, t), \"x, (t)\"" of what a region changes.
   std::string state(const Range& region, const Stmt* switch_of = nullptr) const;
 
   unsigned offset(clang::SourceLocation location) const { return source_.spot(location).offset; }
@@ -74,6 +76,7 @@ class Writer {
   std::map<const Stmt*, std::string> break_flags_, continue_flags_;
   std::map<const Stmt*, std::string> entered_flags_;
   std::string result_;
+  bool in_staged_switch_ = false;
 };
 
 // What stands in front of and behind a condition that becomes an argument.

@@ -36,7 +36,11 @@ std::string Writer::condition_head(const Stmt* loop, const Exits& exits, std::st
   tail.clear();
   if (exits.any()) {
     head = std::string(kSpace) + "and_(" + none_of(exits) + ", [&] { return ";
-    tail = "; })";
+    std::string changed;
+    if (condition)
+      for (const std::string& n : facts_.names_changed_in(source_.range(condition)))
+        changed += (changed.empty() ? "" : ", ") + n;
+    tail = changed.empty() ? "; })" : "; }, \"" + changed + "\", " + changed + ")";
   }
   if (!exits.any() && condition && needs_parentheses(condition)) head += "(", tail = ")" + tail;
   return head;
@@ -206,7 +210,13 @@ void Writer::host_loop_body(const Stmt* s) {
 
 void Writer::switched(const clang::SwitchStmt* s) {
   const SwitchPlan* plan = plan_.switch_plan(s);
-  if (!plan_.staged(s) || !plan) return statement(s->getBody());
+  const bool around = std::exchange(in_staged_switch_, plan_.staged(s) && plan);
+  write_switch(s, plan);
+  in_staged_switch_ = around;
+}
+
+void Writer::write_switch(const clang::SwitchStmt* s, const SwitchPlan* plan) {
+  if (!in_staged_switch_) return statement(s->getBody());
   const clang::Expr* value = stripped(s->getCond());
   bool tensor = false;
   for (;;) {
@@ -220,11 +230,19 @@ void Writer::switched(const clang::SwitchStmt* s) {
   const std::string broke = plan->chain && !plan_.break_is_read(s) ? "{" : declare_break(s);
   std::string head = (broke.empty() ? "{" : broke) + " const auto " + name + " = ";
   std::string tail = ";";
+  if (tensor) head += std::string(kSpace) + "switch_on(", tail = ");";
   if (!plan->chain) {
     entered_flags_[s] = names_.numbered("entered");
     tail += std::string(" ") + kSpace + "Local<bool> " + entered_flags_[s] + " = false;";
   }
-  edits_.replace_with(all.begin, body.begin + 1, head, {inner.begin, inner.end}, tail);
+  if (s->getInit()) {
+    const Range init = statement_range(s->getInit());
+    edits_.replace(all.begin, init.begin, broke.empty() ? "{ " : broke);
+    edits_.replace(init.end, inner.begin, head.substr(broke.empty() ? 1 : broke.size()));
+    edits_.replace(inner.end, body.begin + 1, tail);
+  } else {
+    edits_.replace_with(all.begin, body.begin + 1, head, {inner.begin, inner.end}, tail);
+  }
   const auto equals = [&](const clang::Expr* label) {
     const std::string text = on_one_line(source_.text(source_.range(label)));
     return tensor ? "rw::equal(" + name + ", int64_t(" + text + "))" : name + " == " + text;

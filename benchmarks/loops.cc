@@ -95,10 +95,44 @@ void sum_even_10000() {
   compare("sum_even_10000", sum_even, sum_even_by_hand, rw::range(kCount), 24995000, kCount);
 }
 
+// What a converted condition costs where C++ decides: a number's, in a template that has tensors too, and an
+// eager tensor's, beside the same as it stands.
+template <class T>
+RW_DO_NOT_CONVERT [[gnu::noinline]] int64_t count_as_it_stands(const T& condition, int times) {
+  int64_t count = 0;
+  for (int i = 0; i < times; ++i) {
+    if (condition) count += i;
+    asm volatile("" : "+r"(count));
+  }
+  return count;
+}
+template <class T>
+[[gnu::noinline]] int64_t count_converted(const T& condition, int times) {
+  int64_t count = 0;
+  for (int i = 0; i < times; ++i) {
+    for (rw::autograph::If s(condition, rw::autograph::state()); s.next();)
+      if (s.branch()) count += i;
+    asm volatile("" : "+r"(count));
+  }
+  return count;
+}
+void conditions_of_the_host() {
+  const auto measure = [](const char* form, const auto& condition) {
+    const auto ns = [&](auto f) { return median_us(3, 21, [&] { f(condition, kCount); }) * 1e3 / kCount; };
+    using T = std::remove_cvref_t<decltype(condition)>;
+    const double plain = ns(count_as_it_stands<T>), converted = ns(count_converted<T>);
+    say("conditions_of_the_host", "rewind", form, {{"ns", converted}, {"ns_as_it_stands", plain}});
+  };
+  measure("number", true);
+  measure("eager tensor", rw::constant(true));
+}
+
 }  // namespace
 
 std::vector<Workload> loop_workloads() {
-  return {{"collatz_6171", collatz_6171}, {"sum_even_10000", sum_even_10000}};
+  return {{"collatz_6171", collatz_6171},
+          {"sum_even_10000", sum_even_10000},
+          {"conditions_of_the_host", conditions_of_the_host}};
 }
 
 }  // namespace bench

@@ -65,7 +65,8 @@ int main(int argc, char** argv) {
         bench::bandwidth_workloads(), bench::function_workloads(), bench::loop_workloads(),
         bench::cnn_workloads(), bench::gpt_workloads(), bench::keras_workloads(), bench::kernel_workloads(),
         bench::data_workloads(), bench::chain_workloads(), bench::eager_chain_workloads(),
-        bench::budget_workloads(), bench::condition_workloads(), bench::vanishing_workloads()})
+        bench::budget_workloads(), bench::condition_workloads(), bench::vanishing_workloads(),
+        bench::file_workloads()})
     all.insert(all.end(), list.begin(), list.end());
   for (const bench::Workload& w : all) {
     bool wanted = argc < 2;

@@ -58,5 +58,6 @@ std::vector<Workload> eager_chain_workloads();
 std::vector<Workload> budget_workloads();
 std::vector<Workload> condition_workloads();
 std::vector<Workload> vanishing_workloads();
+std::vector<Workload> file_workloads();
 
 }  // namespace bench

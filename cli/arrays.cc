@@ -59,6 +59,19 @@ class NpzArrays final : public Arrays {
   std::map<std::string, Tensor> arrays_;
 };
 
+// One array, named as its file.
+class NpyArrays final : public Arrays {
+ public:
+  explicit NpyArrays(const std::string& path) : array_(numpy::load(path)) {
+    const std::string name = std::filesystem::path(path).stem().string();
+    specs_[name] = {array_.shape(), array_.dtype(), name};
+  }
+  Tensor read(const std::string&) const override { return array_; }
+
+ private:
+  Tensor array_;
+};
+
 // Arrays by their paths. Texts and types that no tensor has are left out.
 class Hdf5Arrays final : public Arrays {
  public:
@@ -97,7 +110,19 @@ std::unique_ptr<Arrays> open_arrays(const std::string& path) {
     return std::make_unique<BundleArrays>(checkpoint_prefix(path));
   const std::string first = first_bytes(path);
   if (first.starts_with("\x89HDF")) return std::make_unique<Hdf5Arrays>(format::Hdf5File(path, kTag));
-  if (!first.starts_with("PK")) return std::make_unique<FileArrays>(path);
+  if (first.starts_with("\x93NUMPY")) return std::make_unique<NpyArrays>(path);
+  if (!first.starts_with("PK")) {
+    try {
+      return std::make_unique<FileArrays>(path);
+    } catch (const DataLossError& e) {
+      if (path.ends_with(".safetensors")) throw;
+      throw DataLossError(
+          "[rewind] " + path +
+          " is no file of arrays: neither HDF5 (.h5), nor an archive (.npz, .keras), nor .npy, nor "
+          "safetensors: " +
+          e.what());
+    }
+  }
   const format::ZipFile zip(path, kTag);
   if (const auto* weights = zip.find("model.weights.h5"))
     return std::make_unique<Hdf5Arrays>(format::Hdf5File(zip.open(*weights)));
@@ -106,6 +131,12 @@ std::unique_ptr<Arrays> open_arrays(const std::string& path) {
 
 void write_arrays(const std::string& path, const std::map<std::string, Tensor>& arrays) {
   if (path.ends_with(".npz")) return numpy::savez(path, arrays);
+  if (path.ends_with(".npy")) {
+    if (arrays.size() != 1)
+      throw InvalidArgumentError("[rewind] an .npy file holds one array, and there are " +
+                                 std::to_string(arrays.size()) + "; .npz holds any number");
+    return numpy::save(path, arrays.begin()->second);
+  }
   const bool file = path.ends_with(".safetensors") || path.ends_with(".h5") || path.ends_with(".hdf5");
   if (!file) {
     std::vector<format::BundleTensor> tensors;

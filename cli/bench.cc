@@ -4,8 +4,10 @@
 #include <cmath>
 
 #include "cli/command.h"
+#include "cli/progress.h"
 #include "rewind/base/error.h"
 #include "rewind/base/number_text.h"
+#include "rewind/compiler/memory/memory_report.h"
 
 namespace rw::cli {
 namespace {
@@ -37,13 +39,30 @@ Tensor made_up(const TensorSpec& spec, const Options& o) {
   return zeros(Shape(sizes), spec.dtype);
 }
 
+// The signature's inputs in the order of the function's arguments: by their names, as the signature has them.
+MemoryReport plan_of(const saved_model::SignatureFunction& signature,
+                     const std::map<std::string, Tensor>& inputs) {
+  const auto function = signature.concrete_function();
+  std::vector<Tensor> arguments;
+  for (const TensorSpec& spec : function->inputs()) {
+    const auto at = inputs.find(spec.name);
+    if (at == inputs.end()) break;
+    arguments.push_back(at->second);
+  }
+  if (arguments.size() != function->inputs().size()) {
+    arguments.clear();
+    for (const auto& [name, value] : inputs) arguments.push_back(value);
+  }
+  return function->memory_plan(arguments);
+}
+
 void bench(const Options& o, const Context& context) {
   const auto start = Clock::now();
   const auto model = saved_model::load(o.dir, {.memory_budget = o.budget});
   const double load = milliseconds_since(start);
   const auto found = model.signatures().find(o.signature);
   if (found == model.signatures().end())
-    throw NotFoundError("[bench] unknown signature \"" + o.signature + "\"");
+    throw NotFoundError("[bench] " + unknown_signature(model, o.signature));
   std::map<std::string, Tensor> inputs;
   if (!o.inputs.empty()) inputs = numpy::load_npz(o.inputs);
   else
@@ -57,10 +76,14 @@ void bench(const Options& o, const Context& context) {
   const double first_call = milliseconds_since(first);
   std::vector<double> times;
   const auto begin = Clock::now();
-  while (times.size() < 10 || milliseconds_since(begin) < o.seconds * 1000) {
-    const auto now = Clock::now();
-    call();
-    times.push_back(milliseconds_since(now));
+  {
+    Progress progress("measuring", o.seconds * 1000);
+    while (times.size() < 10 || milliseconds_since(begin) < o.seconds * 1000) {
+      const auto now = Clock::now();
+      call();
+      times.push_back(milliseconds_since(now));
+      progress.at(milliseconds_since(begin));
+    }
   }
   const double all_ms = milliseconds_since(begin);
   std::sort(times.begin(), times.end());
@@ -68,6 +91,7 @@ void bench(const Options& o, const Context& context) {
     return times[std::min(times.size() - 1, size_t(share * double(times.size())))];
   };
   const int64_t peak = memory::stats().peak;
+  const MemoryReport plan = plan_of(found->second, inputs);
   const double per_second = double(times.size()) * 1000 / all_ms;
   if (context.json) {
     Json all = Json::object();
@@ -80,6 +104,20 @@ void bench(const Options& o, const Context& context) {
     all["samples_per_s"] = per_second * double(o.batch);
     all["calls"] = int64_t(times.size());
     all["peak_bytes"] = peak;
+    Json& memory = all["memory_plan"] = Json::object();
+    memory["held_bytes"] = plan.held;
+    memory["arena_bytes"] = plan.arena;
+    memory["results_bytes"] = plan.owned;
+    memory["predicted_peak_bytes"] = plan.predicted_peak;
+    memory["extra_compute"] = plan.extra_compute;
+    Json::Array smaller;
+    for (const auto& point : plan.curve) {
+      Json entry = Json::object();
+      entry["budget_bytes"] = point.budget;
+      entry["extra_compute"] = point.extra_compute;
+      smaller.push_back(std::move(entry));
+    }
+    memory["budgets"] = std::move(smaller);
     return print(all);
   }
   const auto ms = [](double v) { return fixed_text(v, v < 10 ? 3 : 1) + " ms"; };
@@ -89,7 +127,11 @@ void bench(const Options& o, const Context& context) {
                {"90%", ms(at(0.9))},
                {"99%", ms(at(0.99))},
                {"throughput", fixed_text(per_second * double(o.batch), 1) + " samples/s"},
-               {"peak memory", bytes_text(peak)}},
+               {"peak memory", bytes_text(peak)},
+               {"planned: variables, inputs", bytes_text(plan.held)},
+               {"planned: values of a call", bytes_text(plan.arena)},
+               {"planned: results", bytes_text(plan.owned)},
+               {"planned: peak", bytes_text(plan.predicted_peak)}},
               0, {false, true}) +
         std::to_string(times.size()) + " calls of " + o.signature + ", batch " + std::to_string(o.batch) +
         "\n");
@@ -105,13 +147,13 @@ void add_bench(CLI::App& app, Context& context) {
   added->add_option("--inputs", options->inputs,
                     "An .npz file with an array per input; by default made-up numbers");
   added->add_option("--batch", options->batch, "Size of the first axis where it is open")
-      ->check(CLI::PositiveNumber)
+      ->check(above_zero())
       ->capture_default_str();
   added->add_option("--size", options->unknown, "Other open sizes")
-      ->check(CLI::PositiveNumber)
+      ->check(above_zero())
       ->capture_default_str();
   added->add_option("--seconds", options->seconds, "How long to measure")
-      ->check(CLI::PositiveNumber)
+      ->check(above_zero())
       ->capture_default_str();
   added->add_option("--budget", options->budget, "Bytes that a call may hold")->check(CLI::NonNegativeNumber);
   added->callback([options, &context] { bench(*options, context); });

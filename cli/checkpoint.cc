@@ -5,6 +5,7 @@
 
 #include "cli/arrays.h"
 #include "cli/command.h"
+#include "cli/progress.h"
 #include "rewind/base/number_text.h"
 
 namespace rw::cli {
@@ -88,7 +89,9 @@ void diff(const Options& o, Context& context) {
   for (const auto& [name, spec] : b->specs()) names.insert(name);
   Json all = Json::object();
   std::vector<std::vector<std::string>> rows;
+  Progress progress("comparing", double(names.size()));
   for (const std::string& name : names) {
+    progress.add(1);
     const bool in_a = a->specs().count(name) != 0, in_b = b->specs().count(name) != 0;
     const std::string what = !in_b   ? "only in " + o.a
                              : !in_a ? "only in " + o.b

@@ -64,6 +64,21 @@ format::Json spec_json(DType dtype, const Shape& shape) {
   return spec;
 }
 
+CLI::Validator above_zero() {
+  return {[](std::string& text) {
+            double value = 0;
+            const bool number = CLI::detail::lexical_cast(text, value);
+            return number && value > 0 ? std::string() : "must be a number above 0: got " + text;
+          },
+          "POSITIVE", "above zero"};
+}
+
+std::string unknown_signature(const saved_model::LoadedModel& model, const std::string& name) {
+  std::string names;
+  for (const auto& [known, signature] : model.signatures()) names += (names.empty() ? "" : ", ") + known;
+  return "unknown signature \"" + name + "\"; available: " + (names.empty() ? "none" : names);
+}
+
 std::string checkpoint_prefix(const std::string& path) {
   namespace fs = std::filesystem;
   if (path.ends_with(".index")) return path.substr(0, path.size() - 6);

@@ -36,6 +36,11 @@ void print(const std::string& text);
 std::string spec_text(DType dtype, const Shape& shape);
 format::Json spec_json(DType dtype, const Shape& shape);
 
+// A check of options: numbers from which on there is something to do.
+CLI::Validator above_zero();
+// What to say of a signature that the model does not have.
+std::string unknown_signature(const saved_model::LoadedModel& model, const std::string& name);
+
 // The files of a checkpoint: a prefix as it is; a folder's latest; the file behind a name that ends in
 // .index.
 std::string checkpoint_prefix(const std::string& path);

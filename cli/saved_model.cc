@@ -1,7 +1,9 @@
 // rewind saved_model show | run | check
+#include <algorithm>
 #include <set>
 
 #include "cli/command.h"
+#include "cli/saved_model_facts.h"
 
 namespace rw::cli {
 namespace {
@@ -18,18 +20,48 @@ LoadedModel open(const Options& o) {
   return saved_model::load(o.dir, {.tags = o.tags, .allowed_ops = o.allowed});
 }
 
+using Tensors = std::map<std::string, std::string>;  // by the signature's names
+
+std::string tensor_of(const Tensors& tensors, const std::string& name) {
+  const auto at = tensors.find(name);
+  return at == tensors.end() ? "" : at->second;
+}
+
 std::vector<std::vector<std::string>> spec_rows(const char* title,
-                                                const std::map<std::string, TensorSpec>& specs) {
+                                                const std::map<std::string, TensorSpec>& specs,
+                                                const Tensors& tensors) {
   std::vector<std::vector<std::string>> rows;
   for (const auto& [name, spec] : specs)
-    rows.push_back({rows.empty() ? title : "", name, spec_text(spec.dtype, spec.shape)});
+    rows.push_back(
+        {rows.empty() ? title : "", name, spec_text(spec.dtype, spec.shape), tensor_of(tensors, name)});
   return rows;
 }
 
-Json specs_json(const std::map<std::string, TensorSpec>& specs) {
+Json specs_json(const std::map<std::string, TensorSpec>& specs, const Tensors& tensors) {
   Json all = Json::object();
-  for (const auto& [name, spec] : specs) all[name] = spec_json(spec.dtype, spec.shape);
+  for (const auto& [name, spec] : specs) {
+    all[name] = spec_json(spec.dtype, spec.shape);
+    all[name]["tensor"] = tensor_of(tensors, name);
+  }
   return all;
+}
+
+// Of the MetaGraph that was loaded.
+MetaGraphFacts facts_of(const Options& o) {
+  const std::vector<MetaGraphFacts> all = read_saved_model_facts(o.dir);
+  for (const MetaGraphFacts& facts : all) {
+    const std::set<std::string> tags(facts.tags.begin(), facts.tags.end());
+    if (std::all_of(o.tags.begin(), o.tags.end(), [&](const auto& t) { return tags.contains(t); }))
+      return facts;
+  }
+  return all.empty() ? MetaGraphFacts() : all[0];
+}
+
+template <class List>
+std::string joined(const List& list) {
+  std::string text;
+  for (const std::string& item : list) text += (text.empty() ? "" : ", ") + item;
+  return text;
 }
 
 Json problems_json(const LoadedModel& model) {
@@ -50,14 +82,16 @@ int64_t elements_bytes(const std::vector<Variable>& variables) {
   return bytes;
 }
 
-void show_json(const LoadedModel& model) {
+void show_json(const LoadedModel& model, MetaGraphFacts facts) {
   Json all = Json::object();
   all["path"] = model.path();
   all["tensorflow_version"] = model.tensorflow_version();
+  all["tags"] = Json::Array(facts.tags.begin(), facts.tags.end());
   Json& signatures = all["signatures"] = Json::object();
   for (const auto& [name, signature] : model.signatures()) {
-    signatures[name]["inputs"] = specs_json(signature.inputs());
-    signatures[name]["outputs"] = specs_json(signature.outputs());
+    signatures[name]["method"] = facts.signatures[name].method;
+    signatures[name]["inputs"] = specs_json(signature.inputs(), facts.signatures[name].inputs);
+    signatures[name]["outputs"] = specs_json(signature.outputs(), facts.signatures[name].outputs);
   }
   Json& functions = all["functions"] = Json::object();
   for (const std::string& name : model.function_names()) {
@@ -73,18 +107,22 @@ void show_json(const LoadedModel& model) {
     variables.push_back(std::move(entry));
   }
   all["variables"] = std::move(variables);
+  all["ops"] = Json::Array(facts.ops.begin(), facts.ops.end());
   all["missing_ops"] = problems_json(model);
   print(all);
 }
 
 void show(const Options& o, const Context& context) {
   const LoadedModel model = open(o);
-  if (context.json) return show_json(model);
-  std::string text = model.path() + ", written by TensorFlow " + model.tensorflow_version() + "\n";
+  MetaGraphFacts facts = facts_of(o);
+  if (context.json) return show_json(model, std::move(facts));
+  std::string text = model.path() + ", written by TensorFlow " + model.tensorflow_version() +
+                     ", tags: " + joined(facts.tags) + "\n";
   for (const auto& [name, signature] : model.signatures()) {
-    text += "\nsignature " + name + "\n";
-    auto rows = spec_rows("inputs", signature.inputs());
-    for (auto& row : spec_rows("outputs", signature.outputs())) rows.push_back(std::move(row));
+    const SignatureFacts& of = facts.signatures[name];
+    text += "\nsignature " + name + (of.method.empty() ? "" : ", method " + of.method) + "\n";
+    auto rows = spec_rows("inputs", signature.inputs(), of.inputs);
+    for (auto& row : spec_rows("outputs", signature.outputs(), of.outputs)) rows.push_back(std::move(row));
     text += table(rows);
   }
   for (const std::string& name : model.function_names()) {
@@ -99,7 +137,8 @@ void show(const Options& o, const Context& context) {
   std::vector<std::vector<std::string>> rows;
   for (const Variable& v : variables)
     rows.push_back({v.name(), spec_text(v.dtype(), v.shape()), v.trainable() ? "" : "not trainable"});
-  print(text + table(rows));
+  text += table(rows);
+  print(text + "\nops: " + std::to_string(facts.ops.size()) + " kinds: " + joined(facts.ops) + "\n");
 }
 
 // Numbers in files are often of numpy's default types: they take the signature's when both are floats or
@@ -114,10 +153,7 @@ void run(const Options& o, const Context& context) {
   const LoadedModel model = open(o);
   const auto found = model.signatures().find(o.signature);
   if (found == model.signatures().end()) {
-    std::string names;
-    for (const auto& [name, signature] : model.signatures()) names += (names.empty() ? "" : ", ") + name;
-    throw NotFoundError("[saved_model run] unknown signature \"" + o.signature +
-                        "\"; available: " + (names.empty() ? "none" : names));
+    throw NotFoundError("[saved_model run] " + unknown_signature(model, o.signature));
   }
   std::map<std::string, Tensor> inputs = numpy::load_npz(o.inputs);
   for (auto& [name, value] : inputs)

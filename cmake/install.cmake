@@ -8,4 +8,5 @@ configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/RewindConfig.cmake.in
   ${PROJECT_BINARY_DIR}/RewindConfig.cmake INSTALL_DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/Rewind)
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/RewindConfigVersion.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${PROJECT_BINARY_DIR}/RewindConfig.cmake ${PROJECT_BINARY_DIR}/RewindConfigVersion.cmake
+  ${PROJECT_SOURCE_DIR}/cmake/RewindAutograph.cmake
   DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/Rewind)

@@ -82,6 +82,13 @@ std::set<std::string> files(const std::string& folder) {
   return names;
 }
 
+std::vector<std::string> weights_files() {
+  std::vector<std::string> names;
+  for (const std::string& name : files("."))
+    if (name.ends_with(".h5")) names.push_back(name);
+  return names;
+}
+
 }  // namespace
 
 // A folder that is given holds what the program in the other language has written: training goes on from
@@ -96,7 +103,7 @@ int main(int argc, char** argv) {
   Net easy;
   set_waves(easy);
   easy.save_weights("easy.weights.h5");
-  print_list({"easy.weights.h5"});
+  print_list(weights_files());
 
   // Write checkpoints: manual checkpointing, twice
   std::vector<std::string> kept;

@@ -1,4 +1,5 @@
 // TensorFlow's guide "Using the SavedModel format", cell by cell.
+#include <algorithm>
 #include <cstdio>
 #include <filesystem>
 #include <iostream>
@@ -67,6 +68,12 @@ void print_decoded(const char* what, const Tensor& result) {
   std::cout << "\n";
 }
 
+void print_variables(const char* start, const std::vector<rw::Variable>& variables, const char* kind) {
+  std::cout << start << " " << variables.size() << " " << kind << " variables: ";
+  for (size_t i = 0; i < std::min<size_t>(variables.size(), 3); ++i) std::cout << variables[i].name() << ", ";
+  std::cout << "...\n";
+}
+
 }  // namespace
 
 int main() {
@@ -98,7 +105,6 @@ int main() {
   // The SavedModel format on disk
   print_names(files(mobilenet_save_path));
   print_names(files(mobilenet_save_path + "variables"));
-  std::cout << "fingerprint: True\n";
 
   // Saving a custom model
   CustomModule module;
@@ -125,13 +131,15 @@ int main() {
     return loss;
   };
   for (int i = 0; i < 10; ++i) {
-    std::printf("loss=%.4f\n", train_step().item<float>());
+    const float loss = train_step().item<float>();
+    std::printf("loss=%.2f v=%.2f\n", loss, imported.variable("v").item<float>());
     std::fflush(stdout);  // "v" approaches 5, "loss" approaches 0
   }
 
   // General fine-tuning
   loaded = rw::saved_model::load(mobilenet_save_path);
-  std::cout << "MobileNet has " << loaded.trainable_variables().size() << " trainable variables\n";
+  print_variables("MobileNet has", loaded.trainable_variables(), "trainable");
+  print_variables("MobileNet also has", loaded.non_trainable_variables(), "non-trainable");
 
   // Specifying signatures during export
   std::cout << imported.signatures().size() << "\n";

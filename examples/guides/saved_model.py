@@ -38,8 +38,6 @@ print(labeling)
 # The SavedModel format on disk
 print([f for f in sorted(os.listdir(mobilenet_save_path)) if f not in ("assets", "keras_metadata.pb")])
 print(sorted(os.listdir(mobilenet_save_path + "variables")))
-fingerprint = tf.saved_model.experimental.read_fingerprint(mobilenet_save_path)
-print("fingerprint:", fingerprint.saved_model_checksum != 0)
 
 
 # Saving a custom model
@@ -87,11 +85,16 @@ def train_step():
 
 
 for _ in range(10):
-    print("loss={:.4f}".format(train_step().numpy()))  # "v" approaches 5, "loss" approaches 0
+    print("loss={:.2f} v={:.2f}".format(train_step(), imported.v.numpy()))  # "v" approaches 5, "loss" approaches 0
 
 # General fine-tuning
 loaded = tf.saved_model.load(mobilenet_save_path)
-print("MobileNet has {} trainable variables".format(len(loaded.trainable_variables)))
+print("MobileNet has {} trainable variables: {}, ...".format(
+    len(loaded.trainable_variables), ", ".join([v.name for v in loaded.trainable_variables[:3]])))
+trainable_variable_ids = {id(v) for v in loaded.trainable_variables}
+non_trainable_variables = [v for v in loaded.variables if id(v) not in trainable_variable_ids]
+print("MobileNet also has {} non-trainable variables: {}, ...".format(
+    len(non_trainable_variables), ", ".join([v.name for v in non_trainable_variables[:3]])))
 
 # Specifying signatures during export
 print(len(imported.signatures))

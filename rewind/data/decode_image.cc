@@ -22,6 +22,11 @@ struct Pixels {
   int64_t height = 0, width = 0;
   int channels = 0;  // before reading: how many are wanted
   std::vector<uint8_t> bytes;
+  format::ExpansionLimit limit = {};
+
+  bool allowed(int64_t h, int64_t w, int c, size_t stored) const {
+    return h * w <= kMostPixels && limit.allows(uint64_t(h * w * c), stored);
+  }
 };
 
 [[noreturn]] void fail_image(const std::string& name, const std::string& what, size_t at) {
@@ -61,7 +66,6 @@ bool read_png(PngSource* source, Pixels* out) {
   png_read_info(png, info);
   const int64_t width = png_get_image_width(png, info);
   const int64_t height = png_get_image_height(png, info);
-  if (width * height > kMostPixels) png_error(png, "the image is too large");
   const int type = png_get_color_type(png, info);
   const bool transparent = png_get_valid(png, info, PNG_INFO_tRNS) != 0;
   png_set_scale_16(png);
@@ -78,6 +82,8 @@ bool read_png(PngSource* source, Pixels* out) {
   png_read_update_info(png, info);
   const size_t stride = png_get_rowbytes(png, info);
   if (stride != size_t(width * channels)) png_error(png, "an unusual number of channels");
+  if (!out->allowed(height, width, channels, source->bytes.size()))
+    png_error(png, "the image is too large, or for so few bytes");
   out->height = height;
   out->width = width;
   out->bytes.resize(stride * size_t(height));
@@ -121,13 +127,14 @@ bool read_jpeg(std::string_view bytes, Pixels* out, JpegFailure* failure, size_t
   int& channels = out->channels;
   if (channels == 0) channels = info.num_components == 1 ? 1 : 3;
   info.out_color_space = channels == 1 ? JCS_GRAYSCALE : channels == 4 ? JCS_EXT_RGBA : JCS_RGB;
+  // Before the library takes memory: for a progressive file all coefficients, of two bytes.
+  if (!out->allowed(info.image_height, info.image_width, 2 * info.num_components, bytes.size())) {
+    std::strcpy(failure->text, "the image is too large, or for so few bytes");
+    std::longjmp(failure->target, 1);
+  }
   jpeg_start_decompress(&info);
   out->height = info.output_height;
   out->width = info.output_width;
-  if (out->height * out->width > kMostPixels) {
-    std::strcpy(failure->text, "the image is too large");
-    std::longjmp(failure->target, 1);
-  }
   const size_t stride = size_t(out->width) * size_t(channels);
   out->bytes.resize(stride * size_t(out->height));
   while (info.output_scanline < info.output_height) {
@@ -141,11 +148,13 @@ bool read_jpeg(std::string_view bytes, Pixels* out, JpegFailure* failure, size_t
 
 }  // namespace
 
-Tensor decode_image(std::string_view bytes, int channels, const std::string& name) {
+Tensor decode_image(std::string_view bytes, int channels, const std::string& name,
+                    const format::ExpansionLimit& limit) {
   if (channels != 0 && channels != 1 && channels != 3 && channels != 4)
     fail_invalid("decode_image", "channels must be 0, 1, 3 or 4: got " + std::to_string(channels));
   Pixels pixels;
   pixels.channels = channels;
+  pixels.limit = limit;
   if (bytes.substr(0, 8) == "\x89PNG\r\n\x1a\n") {
     PngSource source{bytes};
     if (!read_png(&source, &pixels)) fail_image(name, source.error, source.at);
@@ -160,8 +169,8 @@ Tensor decode_image(std::string_view bytes, int channels, const std::string& nam
                            {pixels.height, pixels.width, int64_t(pixels.channels)});
 }
 
-Tensor read_image(const std::string& path, int channels) {
-  return decode_image(File(path, "read_image").rest(), channels, path);
+Tensor read_image(const std::string& path, int channels, const format::ExpansionLimit& limit) {
+  return decode_image(File(path, "read_image").rest(), channels, path, limit);
 }
 
 }  // namespace rw::data

@@ -11,13 +11,18 @@
 
 namespace rw::data {
 
-File::File(std::string path, const char* tag, const std::string& hint)
-    : path_(std::move(path)), tag_(tag), file_(nullptr, gzclose), buffer_(new unsigned char[kBuffer]) {
+File::File(std::string path, const char* tag, const std::string& hint, const format::ExpansionLimit& limit)
+    : path_(std::move(path)),
+      tag_(tag),
+      limit_(limit),
+      file_(nullptr, gzclose),
+      buffer_(new unsigned char[kBuffer]) {
   struct stat info;
   std::string why;
   if (stat(path_.c_str(), &info) != 0) why = errno_text(errno);
   else if (S_ISDIR(info.st_mode)) why = "it is a folder";
   if (why.empty()) {
+    stored_ = uint64_t(info.st_size);
     file_.reset(gzopen(path_.c_str(), "rb"));
     if (!file_) why = errno_text(errno);
   }
@@ -61,8 +66,10 @@ bool File::line(std::string* out) {
   out->clear();
   int c = get();
   if (c < 0) return false;
-  for (; c >= 0 && c != '\n'; c = get())
+  for (; c >= 0 && c != '\n'; c = get()) {
+    if (next_ == end_) check_size(out->size());
     if (c != '\r') out->push_back(char(c));
+  }
   return true;
 }
 
@@ -71,8 +78,15 @@ std::string File::rest() {
   do {
     all.append(reinterpret_cast<const char*>(buffer_.get()) + next_, end_ - next_);
     next_ = end_;
+    check_size(all.size());
   } while (fill());
   return all;
+}
+
+// Compressed files become a thousand times as large.
+void File::check_size(size_t bytes) const {
+  if (!limit_.allows(bytes, stored_))
+    fail_damaged("it unpacks to more than is allowed for a file of " + std::to_string(stored_) + " bytes");
 }
 
 void File::seek(int64_t offset) {

@@ -25,8 +25,8 @@ DType dtype_of_code(int code) {
 
 }  // namespace
 
-Tensor read_idx(const std::string& path, const std::string& hint) {
-  File file(path, "read_idx", hint);
+Tensor read_idx(const std::string& path, const std::string& hint, const format::ExpansionLimit& limit) {
+  File file(path, "read_idx", hint, limit);
   unsigned char head[4];
   file.read(head, 4);
   const DType dtype = dtype_of_code(head[2]);
@@ -44,6 +44,7 @@ Tensor read_idx(const std::string& path, const std::string& hint) {
   constexpr int64_t kMost = int64_t{1} << 40;
   if (!shape.checked_num_elements(&count) || count > kMost / int64_t(size_of(dtype)))
     file.fail_damaged("the sizes " + shape.to_string() + " are impossible");
+  file.check_size(size_t(count) * size_of(dtype));
   // Read in pieces, so that a file that promises more than it holds costs no more than it holds.
   const size_t width = size_of(dtype);
   std::string bytes;

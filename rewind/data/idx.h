@@ -3,12 +3,14 @@
 
 #include <string>
 
+#include "rewind/format/expansion_limit.h"
 #include "rewind/tensor/tensor.h"
 
 namespace rw::data {
 
 // The whole file as a tensor of its own type and shape. Throws NotFoundError (followed by `hint`) and
-// DataLossError.
-Tensor read_idx(const std::string& path, const std::string& hint = {});
+// DataLossError, also for a gzipped one that says that it unpacks to more than the limit allows.
+Tensor read_idx(const std::string& path, const std::string& hint = {},
+                const format::ExpansionLimit& limit = {});
 
 }  // namespace rw::data

@@ -8,13 +8,20 @@
 #include <vector>
 
 #include "rewind/data/dataset.h"
+#include "rewind/format/expansion_limit.h"
 
 namespace rw::data {
 
+// One color compresses by Deflate to a thousandth, and by Huffman's codes of JPEG as well.
+inline constexpr format::ExpansionLimit kImageLimit{.always = uint64_t{64} << 20, .ratio = 1100};
+
 // (height, width, channels) uint8. channels: 0 as the file has them (1 to 4), or 1, 3, 4. Throws
 // DataLossError naming `name` and the byte for what is no whole PNG or JPEG.
-Tensor decode_image(std::string_view bytes, int channels = 0, const std::string& name = "the image");
-Tensor read_image(const std::string& path, int channels = 0);
+// The limit is for what the file says that the image has of bytes: a few hundred can stand for a whole wall.
+Tensor decode_image(std::string_view bytes, int channels = 0, const std::string& name = "the image",
+                    const format::ExpansionLimit& limit = kImageLimit);
+Tensor read_image(const std::string& path, int channels = 0,
+                  const format::ExpansionLimit& limit = kImageLimit);
 
 struct ImageFolderOptions {
   std::string label_mode = "int";  // int: int32; binary: float32 (n, 1); categorical: one-hot float32

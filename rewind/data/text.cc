@@ -198,7 +198,9 @@ DatasetOf<Tensor> text_line_dataset(const std::vector<std::string>& filenames) {
           std::make_shared<Form<Tensor>>()};
 }
 
-std::string read_text(const std::string& path) { return File(path, "read_text").rest(); }
+std::string read_text(const std::string& path, const format::ExpansionLimit& limit) {
+  return File(path, "read_text", {}, limit).rest();
+}
 
 Ref<Node> make_csv(std::vector<std::string> filenames, std::vector<CsvColumn> columns, CsvOptions options) {
   constexpr DTypeSet kTypes =

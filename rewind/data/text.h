@@ -1,5 +1,5 @@
 // Datasets of text files: their lines, and comma-separated values. Files are plain or gzipped; several are
-// read one after the other.
+// read one after the other. A line that unpacks to more than ExpansionLimit's default allows is refused.
 #pragma once
 
 #include <string>
@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "rewind/data/dataset.h"
+#include "rewind/format/expansion_limit.h"
 
 namespace rw::data {
 
@@ -16,7 +17,7 @@ inline DatasetOf<Tensor> text_line_dataset(const std::string& filename) {
   return text_line_dataset(std::vector<std::string>{filename});
 }
 // The whole file as one string.
-std::string read_text(const std::string& path);
+std::string read_text(const std::string& path, const format::ExpansionLimit& limit = {});
 
 // A column of a CSV file: its type, and what an empty field stands for. A dtype alone: it must not be empty.
 class CsvColumn {

@@ -160,6 +160,7 @@ void AtomicFile::commit() {
   if (fsync(fd_) != 0) fail("the data cannot be brought to the disk");
   // Renamed before it is closed, which ends the lock that says that it is no stale one.
   if (rename(temporary_.c_str(), target_.c_str()) != 0) fail("the finished file cannot be given its name");
+  renamed_ = true;
   temporary_.clear();
   const int fd = fd_;
   fd_ = -1;

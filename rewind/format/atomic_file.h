@@ -22,6 +22,9 @@ class AtomicFile {
 
   void write(const void* data, size_t size);
   void commit();
+  // Whether the file has its name: also when commit() failed behind that, because the folder could not be
+  // synced. The file is whole then, but may be gone after a crash of the machine.
+  bool has_its_name() const { return renamed_; }
 
  private:
   [[noreturn]] void fail(const std::string& what);
@@ -31,6 +34,7 @@ class AtomicFile {
   std::string target_, temporary_;
   const char* tag_;
   int fd_ = -1;
+  bool renamed_ = false;
 };
 
 }  // namespace rw::format

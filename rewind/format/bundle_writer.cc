@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <map>
 #include <memory>
 
@@ -128,14 +129,22 @@ class Writer {
       const uint32_t crc = write_elements(*files[shard], tensors_[i], &size[shard]);
       note(tensors_[i], int(shard), from, size[shard] - from, crc);
     }
+    bool mentioned = false;  // by an index
     try {
       for (const auto& file : files) file->commit();
       AtomicFile index(bundle_index_path(prefix_), tag_);
       const std::string table = make_index(shards);
       index.write(table.data(), table.size());
-      index.commit();
-    } catch (...) {  // no index mentions them
-      for (int i = 0; i < shards; ++i) unlink(bundle_data_path(prefix_, i, shards).c_str());
+      try {
+        index.commit();
+      } catch (...) {
+        mentioned = index.has_its_name();
+        throw;
+      }
+    } catch (...) {
+      if (!mentioned)
+        for (int i = 0; i < shards; ++i)
+          if (files[size_t(i)]->has_its_name()) unlink(bundle_data_path(prefix_, i, shards).c_str());
       throw;
     }
     for (const auto& [path, of] : data_files(prefix_))
@@ -231,9 +240,11 @@ void write_bundle(const std::string& prefix, std::vector<BundleTensor> tensors, 
   Writer(prefix, std::move(tensors), tag).write(options);
 }
 
-void delete_bundle(const std::string& prefix) {
-  unlink(bundle_index_path(prefix).c_str());
-  for (const auto& [path, of] : data_files(prefix)) unlink(path.c_str());
+bool delete_bundle(const std::string& prefix) {
+  const auto gone = [](const std::string& path) { return unlink(path.c_str()) == 0 || errno == ENOENT; };
+  bool all = gone(bundle_index_path(prefix));
+  for (const auto& [path, of] : data_files(prefix)) all = gone(path) && all;
+  return all;
 }
 
 }  // namespace rw::format

@@ -36,7 +36,7 @@ struct BundleWriteOptions {
 void write_bundle(const std::string& prefix, std::vector<BundleTensor> tensors, const char* tag,
                   const BundleWriteOptions& options = {});
 
-// Removes the files of a bundle, the index first; those that are not there are no error.
-void delete_bundle(const std::string& prefix);
+// Removes the files of a bundle, the index first; those that are not there are no error. False: some stay.
+bool delete_bundle(const std::string& prefix);
 
 }  // namespace rw::format

@@ -60,12 +60,19 @@ void Image::read(uint64_t address, void* to, uint64_t wanted, const char* what) 
 
 void Image::fail(uint64_t address, const std::string& what) const { bytes->fail(base + address, what); }
 
+void fail_checksum(const Image& image, uint64_t address, const char* what, uint64_t at, uint32_t stored,
+                   uint32_t computed) {
+  image.fail(address, std::string("the ") + what + " has the checksum " + std::to_string(computed) +
+                          ", at byte " + std::to_string(image.base + at) + " stands " +
+                          std::to_string(stored));
+}
+
 std::string read_summed(const Image& image, uint64_t address, uint64_t size, const char* what) {
   if (size < 4) image.fail(address, std::string("the ") + what + " is too small for its checksum");
   std::string block = image.read(address, size, what);
   const auto stored = get_fixed<uint32_t>(block.data() + size - 4);
-  if (stored != lookup3(std::string_view(block).substr(0, size - 4)))
-    image.fail(address, std::string("the checksum of the ") + what + " does not match");
+  const uint32_t computed = lookup3(std::string_view(block).substr(0, size - 4));
+  if (stored != computed) fail_checksum(image, address, what, address + size - 4, stored, computed);
   return block;
 }
 

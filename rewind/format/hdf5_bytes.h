@@ -72,6 +72,9 @@ class Cursor {
 
 // Reads a block whose last four bytes are the checksum of the others, and checks it.
 std::string read_summed(const Image& image, uint64_t address, uint64_t size, const char* what);
+// Says that the checksum at address `at` is not that of the block at `address`.
+[[noreturn]] void fail_checksum(const Image& image, uint64_t address, const char* what, uint64_t at,
+                                uint32_t stored, uint32_t computed);
 
 // Addresses that a walk went through: one that comes again is a cycle.
 class Visited {

@@ -207,10 +207,12 @@ void FractalHeap::read_block(const Block& block) {
   if (c.address() != address_) c.fail("it belongs to another heap");
   if (c.number(offset_bytes_) != block.begin) c.fail("it has another offset in the heap");
   if (summed_) {
+    const uint64_t at = c.file_address();
     const auto stored = c.u32();
     std::string blank = bytes;
     std::fill_n(blank.begin() + long(c.at()) - 4, 4, '\0');
-    if (lookup3(blank) != stored) c.fail("the checksum does not match");
+    if (const uint32_t computed = lookup3(blank); computed != stored)
+      fail_checksum(image_, block.address, c.what(), at, stored, computed);
   }
   block_ = block;
   block_bytes_ = std::move(bytes);

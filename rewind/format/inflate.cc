@@ -65,6 +65,7 @@ std::string deflate(std::span<const std::string_view> parts) {
 }
 
 uint32_t crc32_of(uint32_t crc, std::string_view bytes) {
+  if (bytes.data() == nullptr) return crc;  // which zlib takes for a new beginning
   return uint32_t(crc32_z(crc, reinterpret_cast<const Bytef*>(bytes.data()), bytes.size()));
 }
 

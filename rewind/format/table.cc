@@ -49,9 +49,10 @@ class TableReader {
         first = false;
         last.assign(key);
         bytes += key.size() + v.size();
-        if (bytes > limits_.bytes)
-          file_.fail(entry_at,
-                     "its entries have more bytes than the limit of " + std::to_string(limits_.bytes));
+        if (!limits_.bytes.allows(bytes, file_.size()))
+          file_.fail(entry_at, "its entries have " + std::to_string(bytes) +
+                                   " bytes up to here, the file has " + std::to_string(file_.size()) +
+                                   ": more than is allowed");
         entry(key, v);
       });
     };

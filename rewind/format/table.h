@@ -25,6 +25,7 @@
 #include <vector>
 
 #include "rewind/base/function_ref.h"
+#include "rewind/format/expansion_limit.h"
 #include "rewind/format/read_file.h"
 
 namespace rw::format {
@@ -32,7 +33,7 @@ namespace rw::format {
 // Blocks are compressed, and so are the beginnings of keys: a small file can stand for many bytes.
 struct TableLimits {
   uint64_t block_bytes = uint64_t{256} << 20;  // of one block, uncompressed
-  uint64_t bytes = uint64_t{4} << 30;          // of all keys and values
+  ExpansionLimit bytes = {};                   // all keys and values, by the size of the file
   uint64_t key_bytes = uint64_t{1} << 20;      // of one key
 };
 

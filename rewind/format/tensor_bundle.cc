@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
+#include <set>
 
 #include "rewind/base/dtype.h"
 #include "rewind/base/error.h"
@@ -162,6 +163,8 @@ BundleReader::BundleReader(std::string prefix, const char* tag) : prefix_(std::m
   check(slices_);
   for (size_t i = 0; i < files_.size(); ++i)
     if (needed[i]) files_[i] = std::make_unique<ReadFile>(bundle_data_path(prefix_, int(i), shards_), tag);
+  std::vector<uint64_t> left;  // of the files: tensors do not lie over each other
+  for (const auto& file : files_) left.push_back(file ? file->size() : 0);
   for (const auto* entries : {&entries_, &slices_})
     for (const auto& [name, e] : *entries) {
       if (!e.slices.empty() || e.size == 0) continue;
@@ -169,7 +172,36 @@ BundleReader::BundleReader(std::string prefix, const char* tag) : prefix_(std::m
       if (e.offset > file.size() || e.size > file.size() - e.offset)
         fail(name, "it takes bytes " + std::to_string(e.offset) + " to " + std::to_string(e.offset + e.size) +
                        " of " + file.path() + ", which has " + std::to_string(file.size()));
+      if (e.size > left[size_t(e.shard)])
+        fail(name, "the tensors up to it take more bytes of " + file.path() + " than its " +
+                       std::to_string(file.size()));
+      left[size_t(e.shard)] -= e.size;
     }
+  for (const auto& [name, e] : entries_)
+    if (!e.slices.empty()) check_slices(name, e);
+}
+
+// The slices are there and have as many elements as the tensor, which is not larger than the files then.
+void BundleReader::check_slices(std::string_view name, const Entry& entry) const {
+  const size_t element = element_size(entry.dtype);
+  if (element == 0 || entry.dtype == kString) fail(name, "slices of a type that is no number");
+  uint64_t covered = 0;
+  std::set<std::string> keys;
+  for (const TensorSliceProto& slice : entry.slices) {
+    const auto it = slices_.find(slice_key(name, slice));
+    if (it == slices_.end()) fail(name, "a slice of it is missing");
+    if (!keys.insert(it->first).second) fail(name, "a slice of it is named twice");
+    uint64_t count = 1;  // no more than the tensor has
+    for (const Range& r : ranges_of(slice, entry.shape)) count *= uint64_t(r.length);
+    const BundleReader::Entry& own = it->second;
+    if (own.dtype != entry.dtype || !own.slices.empty() || count != own.size / element ||
+        own.size % element != 0)
+      fail(name, "a slice of it has another type or size");
+    covered += count;
+  }
+  if (covered != uint64_t(entry.shape.num_elements()))
+    fail(name, "its slices cover " + std::to_string(covered) + " of " +
+                   std::to_string(entry.shape.num_elements()) + " elements");
 }
 
 void BundleReader::fail(std::string_view name, const std::string& what) const {
@@ -253,9 +285,17 @@ void BundleReader::read_whole(std::string_view name, const Entry& entry, void* t
   char* out = static_cast<char*>(to);
   for (uint64_t done = 0; done < entry.size; done += kPiece) {
     const size_t size = std::min(kPiece, entry.size - done);
-    shard_file(entry.shard).read(entry.offset + done, out + done, size);
+    read_piece(entry, done, out + done, size);
     crc = crc32c(out + done, size, crc);
   }
+  check_sum(name, entry, crc);
+}
+
+void BundleReader::read_piece(const Entry& entry, uint64_t offset, void* to, size_t size) const {
+  shard_file(entry.shard).read(entry.offset + offset, to, size);
+}
+
+void BundleReader::check_sum(std::string_view name, const Entry& entry, uint32_t crc) const {
   if (mask_crc(crc) != entry.crc)
     throw DataLossError(std::string("[") + tag_ + "] " + shard_file(entry.shard).path() +
                         ": the checksum of \"" + std::string(name) + "\", " + std::to_string(entry.size) +
@@ -274,25 +314,16 @@ void BundleReader::read(std::string_view name, void* to) const {
 
 void BundleReader::read_slices(std::string_view name, const Entry& entry, char* to) const {
   const size_t element = element_size(entry.dtype);
-  uint64_t covered = 0;
+  // Slices of a damaged file may lie over each other and leave elements out.
+  std::memset(to, 0, size_t(entry.shape.num_elements()) * element);
   std::string bytes;
   for (const TensorSliceProto& slice : entry.slices) {
-    const auto it = slices_.find(slice_key(name, slice));
-    if (it == slices_.end()) fail(name, "a slice of it is missing");
-    const std::vector<Range> ranges = ranges_of(slice, entry.shape);
-    uint64_t size = element;
-    for (const Range& r : ranges) size *= uint64_t(r.length);
-    if (it->second.dtype != entry.dtype || it->second.size != size)
-      fail(name, "a slice of it has another type or size");
-    covered += size;
-    if (size == 0) continue;
-    bytes.resize(size);
-    read_whole(name, it->second, bytes.data());
-    place(ranges, entry.shape, element, bytes.data(), to);
+    const Entry& own = slices_.find(slice_key(name, slice))->second;
+    if (own.size == 0) continue;
+    bytes.resize(own.size);
+    read_whole(name, own, bytes.data());
+    place(ranges_of(slice, entry.shape), entry.shape, element, bytes.data(), to);
   }
-  if (covered != uint64_t(entry.shape.num_elements()) * element)
-    fail(name, "its slices cover " + std::to_string(covered / element) + " of " +
-                   std::to_string(entry.shape.num_elements()) + " elements");
 }
 
 std::vector<std::string> BundleReader::read_strings(std::string_view name) const {

@@ -89,12 +89,18 @@ class BundleReader {
   void read(std::string_view name, void* to) const;
   std::vector<std::string> read_strings(std::string_view name) const;
 
+  // In pieces, for several threads: bytes of a tensor that is not stored in slices, without a look at their
+  // checksum; and whether the checksum of all of them is the stored one.
+  void read_piece(const Entry& entry, uint64_t offset, void* to, size_t size) const;
+  void check_sum(std::string_view name, const Entry& entry, uint32_t crc) const;
+
  private:
   void take_entry(std::string_view key, std::string_view value);
   const Entry& entry_of(std::string_view name) const;
   const ReadFile& shard_file(int shard) const;
   void read_whole(std::string_view name, const Entry& entry, void* to) const;
   void read_slices(std::string_view name, const Entry& entry, char* to) const;
+  void check_slices(std::string_view name, const Entry& entry) const;
   [[noreturn]] void fail(std::string_view name, const std::string& what) const;
 
   std::string prefix_;

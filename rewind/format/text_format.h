@@ -185,7 +185,7 @@ class TextReader {
       take(entries);
       for (auto& e : entries) member.insert_or_assign(std::move(e.key), std::move(e.value));
     } else if constexpr (is_optional<T>) {
-      if (!member) member.emplace();
+      if (!member) member = typename T::value_type();
       take_value(*member, in_.accept(':'));
     } else {
       take_value(member, in_.accept(':'));

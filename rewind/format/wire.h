@@ -212,7 +212,7 @@ class [[gnu::visibility("hidden")]] WireReader {  // protozero stays inside the 
       take(in, entry);
       member.insert_or_assign(std::move(entry.key), std::move(entry.value));
     } else if constexpr (is_optional<T>) {
-      if (!member) member.emplace();
+      if (!member) member = typename T::value_type();
       take(in, *member);
     } else if constexpr (is_box<T>) {
       take(in, *member);

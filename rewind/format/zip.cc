@@ -92,17 +92,30 @@ void ZipFile::read_directory() {
 // unpack to more than the archive can hold.
 void ZipFile::check_places(uint64_t byte) const {
   std::vector<const Entry*> order;
+  constexpr long kMostFolders = 100;
+  uint64_t unpacked = 0, stored = 0;
   for (const Entry& e : entries_) {
     order.push_back(&e);
+    if (std::count(e.name.begin(), e.name.end(), '/') > kMostFolders)
+      fail(byte, "a name has more than " + std::to_string(kMostFolders) + " folders: \"" +
+                     e.name.substr(0, 100) + "...\"");
+    if (!e.deflated) continue;
+    unpacked += std::min(e.size, UINT64_MAX - unpacked);
+    stored += e.stored;
+  }
+  for (const Entry& e : entries_)
     for (size_t slash = e.name.find('/'); slash != std::string::npos; slash = e.name.find('/', slash + 1))
       if (by_name_.contains(std::string_view(e.name).substr(0, slash)))
         fail(byte, "\"" + e.name.substr(0, slash) + "\" is a file, and the folder of \"" + e.name + "\"");
-  }
   std::sort(order.begin(), order.end(), [](const Entry* a, const Entry* b) { return a->header < b->header; });
   for (size_t i = 1; i < order.size(); ++i)
     if (order[i]->header - order[i - 1]->header <
         kLocalSize + order[i - 1]->name.size() + order[i - 1]->stored)
       fail(order[i]->header, "\"" + order[i]->name + "\" lies over \"" + order[i - 1]->name + "\"");
+  // Many small bombs are one large one.
+  if (!limit_.allows(unpacked, stored))
+    fail(byte, "its files would become " + std::to_string(unpacked) + " bytes, " + std::to_string(stored) +
+                   " are stored: more than is allowed");
 }
 
 namespace {

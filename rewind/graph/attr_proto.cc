@@ -162,7 +162,7 @@ format::AttrValue to_attr_proto(const AttrValue& value, const NameOfBody& name_o
 }
 
 AttrValue from_attr_proto(const AttrDef& def, const format::AttrValue& proto, const BodyOfName& body_of_name,
-                          int64_t max_constant_bytes) {
+                          ConstantReader* constants) {
   if (def.list) {
     const auto* v = std::get_if<Box<ListValue>>(&proto.value);
     if (v && holds_only(**v, def.type)) return list_from_proto(def, **v, body_of_name);
@@ -187,8 +187,7 @@ AttrValue from_attr_proto(const AttrDef& def, const format::AttrValue& proto, co
         if (const auto* v = std::get_if<format::TensorShapeProto>(&proto.value)) return from_shape_proto(*v);
         break;
       case AttrType::kTensor:
-        if (const auto* v = std::get_if<Box<format::TensorProto>>(&proto.value))
-          return from_tensor_proto(**v, max_constant_bytes);
+        if (const auto* v = std::get_if<Box<format::TensorProto>>(&proto.value)) return constants->get(**v);
         break;
       case AttrType::kFunc:
         if (const auto* v = std::get_if<Box<NameAttrList>>(&proto.value)) return body_of(**v, body_of_name);

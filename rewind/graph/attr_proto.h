@@ -6,6 +6,7 @@
 #include <span>
 
 #include "rewind/format/attr_value.h"
+#include "rewind/graph/tensor_proto.h"
 #include "rewind/op/op.h"
 
 namespace rw {
@@ -25,7 +26,7 @@ using BodyOfName = std::function<BodyRef(const std::string&)>;
 format::AttrValue to_attr_proto(const AttrValue& value, const NameOfBody& name_of_body);
 // Throws InvalidArgumentError when the message holds another kind of value than the attribute has.
 AttrValue from_attr_proto(const AttrDef& def, const format::AttrValue& proto, const BodyOfName& body_of_name,
-                          int64_t max_constant_bytes);
+                          ConstantReader* constants);
 
 // Whether two values are the same; functions by identity, constants by type and bytes.
 bool same_value(const AttrValue& a, const AttrValue& b);

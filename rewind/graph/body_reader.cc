@@ -100,9 +100,11 @@ ValueId BodyReader::value(std::string_view text) const {
   const Made& made = it->second;
   size_t flat = size_t(ref.index);
   if (in_function_ && !made.is_argument) {
+    const auto is_output = [&](size_t k) {
+      return ref.output == (made.output_names.empty() ? made.op->outputs[k].name : made.output_names[k]);
+    };
     size_t begin = 0, a = 0;
-    while (a < made.counts.size() && made.op->outputs[a].name != ref.output)
-      begin += size_t(made.counts[a++]);
+    while (a < made.counts.size() && !is_output(a)) begin += size_t(made.counts[a++]);
     if (a == made.counts.size() || ref.index >= made.counts[a])
       fail_graph_def("node " + quote(ref.node) + " of op " + made.op->name + " has no output " + quote(text));
     flat += begin;
@@ -131,11 +133,13 @@ void BodyReader::add_checked(const NodeDef& def) {
     return;
   }
   AttrList attrs;
+  std::vector<std::string> output_names;
   if (!op && library_->has(def.op)) {
-    // A function called by its name.
+    // A function called by its name: its outputs go by the function's names.
     const auto body = library_->get(def.op, facts_of(inputs));
     op = &find_op(library_->is_stateful(def.op) ? "StatefulPartitionedCall" : "PartitionedCall");
     attrs = {{"Tout", body->output_types()}, {"f", BodyRef(body)}};
+    output_names = library_->output_names(def.op);
   } else if (!op) {
     fail_not_found("GraphDef", "there is no op " + def.op);
   } else {
@@ -150,7 +154,9 @@ void BodyReader::add_checked(const NodeDef& def) {
   check_inferred(*op, def, complete);
   Made& made = made_[def.name];
   made.op = op;
-  made.counts = output_counts(*op, complete);
+  made.counts =
+      output_names.empty() ? output_counts(*op, complete) : std::vector<int64_t>(output_names.size(), 1);
+  made.output_names = std::move(output_names);
   made.values.assign(graph_.node(id).outputs.begin(), graph_.node(id).outputs.end());
   if (const SavedGradient* gradient = saved_gradient(def, *library_)) add_custom_gradient(def, *gradient);
 }
@@ -243,7 +249,7 @@ AttrList BodyReader::read_attrs(const Op& op, const NodeDef& def, std::span<cons
     const AttrDef* attr = op.find_attr(name);
     if (!attr) fail_graph_def("op " + op.name + " has no attribute " + name);
     if (attr->inferred) continue;
-    AttrValue value = from_attr_proto(*attr, proto, body_of_name, library_->max_constant_bytes());
+    AttrValue value = from_attr_proto(*attr, proto, body_of_name, &library_->constants());
     if (!attr->default_value || !same_value(value, *attr->default_value))
       attrs.emplace_back(name, std::move(value));
   }
@@ -266,7 +272,7 @@ void BodyReader::check_inferred(const Op& op, const NodeDef& def, const AttrList
     const AttrDef* attr = op.find_attr(name);
     const auto said = def.attr.find(name);
     if (!attr->inferred || said == def.attr.end()) continue;
-    const AttrValue stated = from_attr_proto(*attr, said->second, {}, 0);
+    const AttrValue stated = from_attr_proto(*attr, said->second, {}, &library_->constants());
     if (!same_value(stated, value))
       fail_graph_def("attribute " + name + " is " + stated.to_string() + ", but the inputs say " +
                      value.to_string());

@@ -28,7 +28,8 @@ class BodyReader {
   struct Made {
     std::vector<ValueId> values;
     const Op* op = nullptr;
-    std::vector<int64_t> counts;
+    std::vector<int64_t> counts;            // of values, by output
+    std::vector<std::string> output_names;  // where they are not the op's
     bool is_argument = false;
   };
 

@@ -109,7 +109,7 @@ bool same_variable_spec(const std::shared_ptr<const VariableSpec>& a,
 
 FunctionLibraryReader::FunctionLibraryReader(const format::FunctionDefLibrary& library,
                                              int64_t max_constant_bytes)
-    : max_constant_bytes_(max_constant_bytes) {
+    : constants_(max_constant_bytes) {
   for (const FunctionDef& f : library.function) {
     if (!f.signature || f.signature->name.empty()) fail_graph_def("a function of the library has no name");
     if (!functions_.emplace(f.signature->name, &f).second)
@@ -147,6 +147,12 @@ std::vector<ArgumentFacts> FunctionLibraryReader::arguments_of(const std::string
 std::vector<std::string> FunctionLibraryReader::argument_names(const std::string& name) const {
   std::vector<std::string> names;
   for (const format::OpDef::ArgDef& arg : definition(name).signature->input_arg) names.push_back(arg.name);
+  return names;
+}
+
+std::vector<std::string> FunctionLibraryReader::output_names(const std::string& name) const {
+  std::vector<std::string> names;
+  for (const format::OpDef::ArgDef& arg : definition(name).signature->output_arg) names.push_back(arg.name);
   return names;
 }
 

@@ -17,6 +17,7 @@
 
 #include "rewind/format/graph_def.h"
 #include "rewind/graph/graph.h"
+#include "rewind/graph/tensor_proto.h"
 
 namespace rw {
 
@@ -62,7 +63,7 @@ struct GraphDefImport {
   // Keep only what the outputs and these nodes need, as a session would run it. Otherwise every node stays.
   std::vector<std::string> targets{};
   bool prune = false;
-  // More in one constant is refused.
+  // More in all constants is refused: a few bytes of a file can ask for any number of equal elements.
   int64_t max_constant_bytes = std::numeric_limits<int32_t>::max();
 };
 
@@ -108,11 +109,13 @@ class FunctionLibraryReader {
   // What the function says of its arguments. All throw NotFoundError.
   std::vector<ArgumentFacts> arguments_of(const std::string& name) const;
   std::vector<std::string> argument_names(const std::string& name) const;
+  std::vector<std::string> output_names(const std::string& name) const;
   std::shared_ptr<const Graph> get(const std::string& name);
   // For a call with such arguments: what the function says of shapes and variables is kept where the caller
   // bears it out.
   std::shared_ptr<const Graph> get(const std::string& name, const std::vector<ArgumentFacts>& callers);
-  int64_t max_constant_bytes() const { return max_constant_bytes_; }
+  // Of the functions' nodes, and of whoever else reads the file.
+  ConstantReader& constants() { return constants_; }
   // For functions that are asked for later.
   void add_gradient(const std::string& gradient_op_type, SavedGradient gradient);
   const SavedGradient* gradient(const std::string& gradient_op_type) const;
@@ -124,7 +127,7 @@ class FunctionLibraryReader {
   std::unordered_map<std::string, std::shared_ptr<const Graph>> graphs_;  // by name and what callers know
   std::unordered_map<std::string, SavedGradient> gradients_;
   std::vector<std::string> in_work_;
-  int64_t max_constant_bytes_;
+  ConstantReader constants_;
 };
 
 }  // namespace rw

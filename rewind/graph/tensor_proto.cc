@@ -170,7 +170,7 @@ HostTensor from_tensor_proto(const format::TensorProto& proto, int64_t max_bytes
   int64_t count = 0;
   if (!shape.checked_num_elements(&count) || count > max_bytes / int64_t(size_of(dtype)))
     fail_exhausted("TensorProto", "a constant of " + std::string(name_of(dtype)) + shape.to_string() +
-                                      ", and " + std::to_string(max_bytes) + " bytes are the limit");
+                                      ", and " + std::to_string(max_bytes) + " bytes are left of the limit");
   const HostTensor t = allocate_host(dtype, shape);
   if (proto.tensor_content.empty()) {
     fill_from_lists(proto, t, count);
@@ -187,6 +187,13 @@ HostTensor from_tensor_proto(const format::TensorProto& proto, int64_t max_bytes
       for (size_t i = 0; i < bytes; ++i) data[i] = char(data[i] != 0);
   }
   return t;
+}
+
+HostTensor ConstantReader::get(const format::TensorProto& proto) {
+  if (const auto it = made_.find(&proto); it != made_.end()) return it->second;
+  const HostTensor t = from_tensor_proto(proto, left_);
+  left_ -= t.shape.num_elements() * int64_t(size_of(t.dtype));
+  return made_.emplace(&proto, t).first->second;
 }
 
 }  // namespace rw

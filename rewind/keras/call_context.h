@@ -27,7 +27,7 @@ class CallContext {
     LayerState* layer;
     std::optional<bool> training;
   };
-  std::vector<Entry>& stack() { return root_->stack_; }
+  std::vector<Entry>& stack() const { return root_->stack_; }
   std::string path() const;  // "model/dense"
 
  private:

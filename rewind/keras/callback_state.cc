@@ -59,4 +59,24 @@ void ReduceLROnPlateau::load_state(const std::string& state) {
   from.finish();
 }
 
+std::string CSVLogger::save_state() const {
+  data::PositionWriter to;
+  to.mark("CSVLogger");
+  to.number(size_);
+  to.number(header_ ? 1 : 0);
+  to.number(int64_t(keys_.size()));
+  for (const std::string& key : keys_) to.text(key);
+  return to.take();
+}
+
+void CSVLogger::load_state(const std::string& state) {
+  data::PositionReader from(state, "the state of CSVLogger");
+  from.mark("CSVLogger");
+  size_ = kept_ = from.number(0, INT64_MAX);
+  header_ = from.number(0, 1) == 1;
+  keys_.clear();
+  for (int64_t left = from.number(0, int64_t(state.size())); left > 0; --left) keys_.push_back(from.text());
+  from.finish();
+}
+
 }  // namespace rw::keras

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <filesystem>
 #include <fstream>
 
 #include "rewind/base/error.h"
@@ -207,18 +208,40 @@ CSVLogger::CSVLogger(std::string filename, const CSVLoggerOptions& o)
 
 void CSVLogger::on_train_begin(Logs&) {
   header_ = true;
+  kept_ = 0;
   if (o_.append) {
     std::ifstream old(filename_);
     std::string line;
     header_ = !(old && std::getline(old, line) && !line.empty());
+    std::error_code missing;
+    const auto size = std::filesystem::file_size(filename_, missing);
+    kept_ = missing ? 0 : int64_t(size);
   }
-  file_ = std::make_shared<std::ofstream>(filename_, o_.append ? std::ios::app : std::ios::trunc);
-  if (!*file_) fail_invalid("CSVLogger", filename_ + " cannot be written");
+  size_ = kept_;
   keys_.clear();
+  file_.reset();
+}
+
+// With the first line: a training that resumes has said by then what stays.
+void CSVLogger::open() {
+  std::error_code missing;
+  const auto there = std::filesystem::file_size(filename_, missing);
+  if (kept_ == 0 || missing || int64_t(there) < kept_) {
+    file_ = std::make_shared<std::ofstream>(filename_, std::ios::trunc | std::ios::binary);
+    if (kept_ > 0) {  // what the backup knew is gone
+      keys_.clear();
+      header_ = true;
+    }
+    size_ = 0;
+  } else {
+    std::filesystem::resize_file(filename_, uint64_t(kept_));
+    file_ = std::make_shared<std::ofstream>(filename_, std::ios::app | std::ios::binary);
+  }
+  if (!*file_) fail_invalid("CSVLogger", filename_ + " cannot be written");
 }
 
 void CSVLogger::on_epoch_end(int64_t epoch, Logs& logs) {
-  if (!file_) fail_precondition("CSVLogger", "training has not begun");
+  if (!file_) open();
   if (keys_.empty()) {
     for (const Logs::Item& item : logs.items()) keys_.push_back(item.first);
     std::sort(keys_.begin(), keys_.end());
@@ -241,9 +264,13 @@ void CSVLogger::on_epoch_end(int64_t epoch, Logs& logs) {
   }
   *file_ << "\r\n" << std::flush;
   if (!*file_) fail_invalid("CSVLogger", filename_ + " cannot be written");
+  size_ = int64_t(file_->tellp());
 }
 
-void CSVLogger::on_train_end(Logs&) { file_.reset(); }
+void CSVLogger::on_train_end(Logs&) {
+  if (!file_) open();  // an empty file for a training without epochs
+  file_.reset();
+}
 
 // ---- TerminateOnNaN ---------------------------------------------------------------------------------------
 

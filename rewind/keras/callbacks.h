@@ -119,20 +119,26 @@ struct CSVLoggerOptions {
   char separator = ',';
   bool append = false;  // to what the file holds already
 };
-// A line an epoch, as Keras writes it.
+// A line an epoch, as Keras writes it. A training that resumes goes on behind the line where its backup
+// stood.
 class CSVLogger : public Callback {
  public:
   explicit CSVLogger(std::string filename, const CSVLoggerOptions& options = {});
   void on_train_begin(Logs& logs) override;
+  std::string save_state() const override;
+  void load_state(const std::string& state) override;
   void on_epoch_end(int64_t epoch, Logs& logs) override;
   void on_train_end(Logs& logs) override;
 
  private:
   std::string filename_;
   CSVLoggerOptions o_;
+  void open();
   std::shared_ptr<std::ofstream> file_;
   std::vector<std::string> keys_;
   bool header_ = true;
+  int64_t kept_ = 0;  // bytes of the file that stay when it is opened
+  int64_t size_ = 0;  // bytes that it has then
 };
 
 // Stops training (or throws) when the loss of a batch is not a finite number.

@@ -54,7 +54,20 @@ Losses read_losses(const Config& c, const std::vector<std::string>& outputs) {
   return list;
 }
 
+// {"class_name": "MeanMetricWrapper", "config": {"name": "accuracy", "fn": "categorical_accuracy"}}: what
+// Keras 2 made of a name.
+std::optional<MetricChoice> read_wrapped_metric(const Config& c) {
+  const Config* kind = c.find("class_name");
+  const Config* options = c.find("config");
+  const Config* fn = options ? options->find("fn") : nullptr;
+  if (!kind || !(*kind == Config("MeanMetricWrapper")) || !fn || !fn->text()) return {};
+  const Metric metric(*fn->text());
+  if (const Config* name = options->find("name"); name && name->text()) metric.rename(*name->text());
+  return MetricChoice(metric);
+}
+
 MetricChoice read_metric(const Config& c) {
+  if (const auto wrapped = read_wrapped_metric(c)) return *wrapped;
   if (c.text() && !class_registry().metrics.find(*c.text())) return *c.text();
   return metric_from_config(c);
 }
@@ -109,21 +122,28 @@ const CompileOptions* Model::compile_options() const {
   return t && t->compiled ? &t->options : nullptr;
 }
 
+static Config output_metrics_config(const std::vector<std::vector<MetricChoice>>& lists,
+                                    const std::vector<MetricChoice>& one) {
+  if (lists.empty()) return one.empty() ? Config() : metrics_config(one);
+  Config::Array out;
+  for (const auto& list : lists) out.push_back(metrics_config(list));
+  return out;
+}
+
 Config compile_config(const Model& model) {
   const CompileOptions* o = model.compile_options();
   Config out = Config::object();
   if (!o) return out;
   out["optimizer"] = to_config(o->optimizer);
+  if (const Config& before = model.layer_state()->trainer_now()->written; before.members()) {
+    for (const auto& [name, value] : *before.members())
+      if (name != "optimizer") out[name] = value;
+    return out;
+  }
   out["loss"] = losses_config(o->loss);
   out["loss_weights"] = o->loss_weights.empty() ? Config() : to_config(o->loss_weights);
-  if (!o->output_metrics.empty()) {
-    Config::Array lists;
-    for (const auto& list : o->output_metrics) lists.push_back(metrics_config(list));
-    out["metrics"] = std::move(lists);
-  } else {
-    out["metrics"] = o->metrics.empty() ? Config() : metrics_config(o->metrics);
-  }
-  out["weighted_metrics"] = o->weighted_metrics.empty() ? Config() : metrics_config(o->weighted_metrics);
+  out["metrics"] = output_metrics_config(o->output_metrics, o->metrics);
+  out["weighted_metrics"] = output_metrics_config(o->output_weighted_metrics, o->weighted_metrics);
   out["run_eagerly"] = o->run_eagerly;
   out["steps_per_execution"] = 1;
   out["jit_compile"] = false;
@@ -150,13 +170,14 @@ void compile_from_config(Model& model, const Config& config) {
   each("weighted_metrics", [&](const Config& c) {
     if (!by_output(c)) o.weighted_metrics = read_metrics(c);
     else if (outputs.size() <= 1 && c.list()) o.weighted_metrics = read_metrics((*c.list())[0]);
-    else fail_unimplemented("from_config", "weighted_metrics by output are not supported: got " + to_text(c));
+    else o.output_weighted_metrics = read_output_metrics(c, outputs);
   });
-  f("run_eagerly", o.run_eagerly);
+  each("run_eagerly", [&](const Config& c) { from_config(c, &o.run_eagerly); });
   f.ignore("steps_per_execution");
   f.ignore("jit_compile");
   f.ignore("auto_scale_loss");
   model.compile(o);
+  model.layer_state()->trainer_now()->written = config;
   if (model.built()) model.optimizer().build(model.trainable_weights());
 }
 

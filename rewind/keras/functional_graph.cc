@@ -7,7 +7,9 @@
 #include <unordered_set>
 
 #include "rewind/base/error.h"
+#include "rewind/keras/call_context.h"
 #include "rewind/keras/layer_state.h"
+#include "rewind/keras/loading_scope.h"
 
 namespace rw::keras {
 namespace {
@@ -39,8 +41,10 @@ struct Search {
         }
         first_seen.emplace(node->layer.state().get(), first_seen.size());
       }
-      if (step.next < node->inputs.size()) {
-        const KerasTensor before = node->inputs[step.next++];
+      if (step.next < node->inputs.size() + node->masks.size()) {
+        const size_t at = step.next++;
+        const KerasTensor before =
+            at < node->inputs.size() ? node->inputs[at] : node->masks[at - node->inputs.size()].tensor;
         stack.push_back({before});
         continue;
       }
@@ -51,6 +55,24 @@ struct Search {
 };
 
 }  // namespace
+
+std::vector<KerasTensor> GraphNode::sources() const {
+  std::vector<KerasTensor> all = inputs;
+  for (const MaskInput& m : masks) all.push_back(m.tensor);
+  return all;
+}
+
+CallArgs with_masks(CallArgs args, const std::vector<MaskInput>& masks, const std::vector<Tensor>& values) {
+  for (size_t i = 0; i < masks.size(); ++i) {
+    if (masks[i].name == "attention_mask") {
+      args.attention_mask = values.at(i);
+      continue;
+    }
+    args.masks.resize(std::max(args.masks.size(), masks[i].input + 1));
+    args.masks[masks[i].input] = values.at(i);
+  }
+  return args;
+}
 
 FunctionalGraph::FunctionalGraph(std::vector<KerasTensor> inputs, std::vector<KerasTensor> outputs)
     : inputs_(std::move(inputs)), outputs_(std::move(outputs)) {
@@ -76,7 +98,7 @@ FunctionalGraph::FunctionalGraph(std::vector<KerasTensor> inputs, std::vector<Ke
     const int d = std::max(depth[n], layer_depth[layer]);
     if (std::find(layers.begin(), layers.end(), n->layer) == layers.end()) layers.push_back(n->layer);
     layer_depth[layer] = depth[n] = d;
-    for (const KerasTensor& x : n->inputs) {
+    for (const KerasTensor& x : n->sources()) {
       const GraphNode* before = x.node().get();
       if (!in_graph.contains(before) || !refs.contains(before)) continue;
       list(before);
@@ -113,7 +135,7 @@ FunctionalGraph::FunctionalGraph(std::vector<KerasTensor> inputs, std::vector<Ke
                                 "\" is used by two layers of the model. All layer names should be unique.");
   for (const auto& level : by_depth_) {
     for (const NodeRef& n : level) {
-      for (const KerasTensor& x : n->inputs)
+      for (const KerasTensor& x : n->sources())
         if (!known.contains({x.node().get(), x.index()}))
           fail_invalid("Model", "Graph disconnected: no input of the model leads to tensor \"" + x.name() +
                                     "\", shape " + x.shape().to_string() + ", which layer \"" +
@@ -127,15 +149,26 @@ FunctionalGraph::FunctionalGraph(std::vector<KerasTensor> inputs, std::vector<Ke
 }
 
 std::vector<Tensor> FunctionalGraph::run(const std::vector<Tensor>& inputs) const {
+  // Whether it is training, as the call of the model says it, goes before what the calls of the graph say.
+  std::optional<bool> training;
+  if (const CallContext* around = CallContext::current(); around && !around->stack().empty())
+    training = around->stack().back().training;
   std::map<std::pair<const GraphNode*, size_t>, Tensor> values;
   for (size_t i = 0; i < inputs_.size(); ++i)
     values[{inputs_[i].node().get(), inputs_[i].index()}] = inputs[i];
+  LoadingScope* const loading = LoadingScope::current();
   for (const auto& level : by_depth_) {
     for (const auto& n : level) {
       if (n->is_input()) continue;
+      if (loading) loading->count_call();
       std::vector<Tensor> taken;
       for (const KerasTensor& x : n->inputs) taken.push_back(values.at({x.node().get(), x.index()}));
-      const std::vector<Tensor> results = n->layer->all(taken, n->args);
+      std::vector<Tensor> masks;
+      for (const MaskInput& m : n->masks)
+        masks.push_back(values.at({m.tensor.node().get(), m.tensor.index()}));
+      CallArgs args = with_masks(n->args, n->masks, masks);
+      if (training) args.training = training;
+      const std::vector<Tensor> results = n->layer->all(taken, args);
       for (size_t i = 0; i < results.size(); ++i) values[{n.get(), i}] = results[i];
     }
   }

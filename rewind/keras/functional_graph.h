@@ -5,16 +5,33 @@
 
 namespace rw::keras {
 
+// A tensor of the graph that a call takes as a mask, beside its inputs.
+struct MaskInput {
+  std::string name;  // of the argument: "mask", "query_mask", "attention_mask"
+  size_t input = 0;  // whose mask it is
+  KerasTensor tensor;
+  bool in_list = false;  // written as one of a list
+};
+
 // One symbolic call.
 struct GraphNode {
   LayerRef layer;
   std::vector<KerasTensor> inputs;
   CallArgs args;
+  std::vector<MaskInput> masks = {};
   std::vector<Shape> shapes;  // of the results
   std::vector<DType> dtypes;
   size_t number = 0;  // among the calls of the layer
   bool is_input() const { return inputs.empty(); }
+  // The inputs and the masks.
+  std::vector<KerasTensor> sources() const;
 };
+
+// The call with its masks as they are named.
+CallArgs with_masks(CallArgs args, const std::vector<MaskInput>& masks, const std::vector<Tensor>& values);
+// A symbolic call that takes tensors of the graph as masks.
+std::vector<KerasTensor> call_with_masks(const Layer& layer, const std::vector<KerasTensor>& inputs,
+                                         const CallArgs& args, const std::vector<MaskInput>& masks);
 
 // How Keras wrote the inputs or the outputs of a model: by name, as a list, or alone.
 struct TensorStructure {

@@ -23,6 +23,10 @@ std::string name_list(const std::vector<Variable>& variables) {
 std::optional<format::Hdf5Object> find_variables(const format::Hdf5Object& root, const std::string& path) {
   const std::string vars = path.empty() ? "vars" : path + "/vars";
   if (auto found = root.find(vars)) return found;
+  // The parts of MultiHeadAttention were private then.
+  const size_t part = path.rfind('/') + 1;
+  if (path.ends_with("_dense") && part > 0)
+    if (auto found = root.find(path.substr(0, part) + "_" + path.substr(part) + "/vars")) return found;
   if (!root.find("_layer_checkpoint_dependencies")) return {};
   std::string old = vars;
   constexpr std::string_view kNew = "layers", kOld = "_layer_checkpoint_dependencies";
@@ -40,6 +44,9 @@ class Loader {
     const auto group = find_variables(root_, object.path);
     if (group) known_.insert(group->address());
     const std::vector<std::string> names = group ? group->names() : std::vector<std::string>();
+    if (object.optimizer && names.size() + 1 == object.variables.size())
+      if (const SavedObject older = without_rate(object); older.variables.size() == names.size())
+        return take(older);
     const size_t wanted = object.variables.size();
     if (names.size() != wanted) {
       if (object.optimizer && !options_.training_state) return;
@@ -62,6 +69,12 @@ class Loader {
                           array->shape().to_string() + " (" + array->path() + ")");
       fitting_.emplace_back(v, *array);
     }
+  }
+
+  // Keras 2 has an optimizer's rate in the config alone.
+  static SavedObject without_rate(SavedObject object) {
+    std::erase_if(object.variables, [](const Variable& v) { return weight_name(v) == "learning_rate"; });
+    return object;
   }
 
   // Groups with variables of which the model knows nothing.

@@ -182,7 +182,9 @@ bool load_legacy_optimizer(const Optimizer& optimizer, const format::Hdf5Object&
   const auto group = root.find("optimizer_weights");
   if (!group) return false;
   const std::vector<std::string> names = read_string_list(*group, "weight_names");
-  const std::vector<Variable> variables = optimizer.variables();
+  std::vector<Variable> variables = optimizer.variables();
+  if (names.size() + 1 == variables.size())  // Keras 2 has the rate in the config alone
+    std::erase_if(variables, [](const Variable& v) { return weight_name(v) == "learning_rate"; });
   if (names.size() != variables.size()) return false;
   std::vector<std::pair<Variable, format::Hdf5Object>> pairs;
   for (size_t i = 0; i < names.size(); ++i) {

@@ -23,8 +23,10 @@ namespace {
 KerasTensor between(const char* name, const KerasTensor& a, const KerasTensor& b) {
   return Operation(name, {Tensor(), Tensor()})(std::vector{a, b});
 }
-// A number takes the symbolic side's type.
-Tensor fitted(const Tensor& t, DType dtype) { return t.dtype() == dtype ? t : cast(t, dtype); }
+// A number takes the symbolic side's type, unless it is a fraction beside integers.
+Tensor fitted(const Tensor& t, DType dtype) {
+  return t.dtype() == dtype || (is_floating(t.dtype()) && !is_floating(dtype)) ? t : cast(t, dtype);
+}
 KerasTensor between(const char* name, const KerasTensor& a, const Tensor& b) {
   return Operation(name, {Tensor(), fitted(b, a.dtype())})(std::vector{a});
 }

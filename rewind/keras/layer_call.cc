@@ -38,6 +38,19 @@ const T& only_one(const Layer& layer, const std::vector<T>& results) {
   throw_with_note(error, "; in layer \"" + layer + "\", which received " + received, {"ayer \"", "model \""});
 }
 
+// Layers inside that build() left alone are built by a call in a trace that nobody runs.
+void build_inside(const Layer& layer, const std::vector<Shape>& inputs) {
+  if (!layer.layer_state()->has_unbuilt()) return;
+  const auto trace = Ref<Trace>::adopt(new Trace(layer.name()));
+  {
+    const TraceScope scope(*trace);
+    std::vector<Tensor> symbols;
+    for (const Shape& shape : inputs) symbols.push_back(trace->add_argument(layer.compute_dtype(), shape));
+    layer.all(symbols);
+  }
+  layer.layer_state()->clear_losses();
+}
+
 }  // namespace
 
 void Layer::build_many(const std::vector<Shape>& inputs) { build(inputs.at(0)); }
@@ -74,7 +87,7 @@ void Layer::build_here(const std::vector<Shape>& shapes) {
     throw;
   }
   next_weight_ = s.weights.size();
-  if (!s.built) s.build_shapes = shapes;
+  if (!s.built || s.build_shapes.empty()) s.build_shapes = shapes;
   find_children();
   if (s.input_shapes.empty()) s.input_shapes = shapes;
   s.built = true;
@@ -89,9 +102,12 @@ void Layer::build_for(const std::vector<Shape>& inputs) const {
   if (target.built_here_) return;
   const std::lock_guard building(tracing_mutex());
   if (target.built_here_) return;
-  CallContext context;
-  const CallEntry entry(context, state_.get(), {});
-  target.build_here(inputs);
+  {
+    CallContext context;
+    const CallEntry entry(context, state_.get(), {});
+    target.build_here(inputs);
+  }
+  build_inside(target, inputs);
 }
 
 // Trainable variables that call() reads and no layer has are weights that nobody listed.
@@ -111,8 +127,10 @@ std::vector<Tensor> Layer::run(std::vector<Tensor> inputs, CallArgs args) {
   CallContext context;
   if (context.outermost()) s.clear_losses();
   const DType compute = compute_dtype();
+  args.masks.resize(inputs.size());
   for (size_t i = 0; i < inputs.size(); ++i) {
-    args.masks.push_back(i == 0 && args.mask.defined() ? args.mask : context.mask_of(inputs[i]));
+    if (i == 0 && args.mask.defined()) args.masks[i] = args.mask;
+    if (!args.masks[i].defined()) args.masks[i] = context.mask_of(inputs[i]);
     if (is_floating(compute) && is_floating(inputs[i].dtype()) && inputs[i].dtype() != compute)
       inputs[i] = cast(inputs[i], compute);
   }
@@ -162,27 +180,36 @@ std::vector<Tensor> Layer::invoke(const std::vector<Tensor>& inputs, const CallA
 }
 
 std::vector<KerasTensor> Layer::invoke(const std::vector<KerasTensor>& inputs, const CallArgs& args) const {
-  name();
+  return call_with_masks(*this, inputs, args, {});
+}
+
+std::vector<KerasTensor> call_with_masks(const Layer& called, const std::vector<KerasTensor>& inputs,
+                                         const CallArgs& args, const std::vector<MaskInput>& masks) {
+  called.name();
   const std::lock_guard building(tracing_mutex());
-  const LayerRef layer = LayerRef::to(*this);
+  const LayerRef layer = LayerRef::to(called);
+  const std::shared_ptr<LayerState> state = called.layer_state();
   auto node = std::make_shared<GraphNode>();
   // The layer runs once in a trace that nobody runs: it says shapes and types of the results.
-  const auto trace = Ref<Trace>::adopt(new Trace(name()));
+  const auto trace = Ref<Trace>::adopt(new Trace(called.name()));
   {
     const TraceScope scope(*trace);
-    std::vector<Tensor> symbols;
+    std::vector<Tensor> symbols, mask_symbols;
     for (const KerasTensor& x : inputs) symbols.push_back(trace->add_argument(x.dtype(), x.shape()));
-    for (const Tensor& y : layer->invoke(symbols, args)) {
+    for (const MaskInput& m : masks)
+      mask_symbols.push_back(trace->add_argument(m.tensor.dtype(), m.tensor.shape()));
+    for (const Tensor& y : layer->all(symbols, with_masks(args, masks, mask_symbols))) {
       node->shapes.push_back(y.shape());
       node->dtypes.push_back(y.dtype());
     }
   }
-  state_->clear_losses();
+  state->clear_losses();
   node->layer = layer;
   node->inputs = inputs;
   node->args = args;
-  node->number = state_->nodes.size();
-  state_->nodes.push_back(node);
+  node->masks = masks;
+  node->number = state->nodes.size();
+  state->nodes.push_back(node);
   std::vector<KerasTensor> results;
   for (size_t i = 0; i < node->shapes.size(); ++i) results.push_back(KerasTensor(node, i));
   return results;

@@ -21,6 +21,16 @@ namespace {
                                        name + ">(\"package\", \"" + name + "\"), or override get_config()");
 }
 
+// Layers that Keras has built from the beginning: their configs do not say for which shapes.
+bool always_built(const std::string& class_name) {
+  for (const char* name : {"Activation", "Dropout", "ELU", "GaussianDropout", "GaussianNoise", "InputLayer",
+                           "LeakyReLU", "Masking", "ReLU", "Reshape", "Softmax"})
+    if (class_name == name) return true;
+  for (const char* part : {"SpatialDropout", "AveragePooling", "MaxPooling"})
+    if (class_name.find(part) != std::string::npos) return true;
+  return false;
+}
+
 // The shapes that a layer was built for, under the names of the arguments that Keras' build() takes.
 Config build_config(const Layer& layer, const std::vector<Shape>& shapes) {
   Config out;
@@ -79,7 +89,8 @@ Config serialized_layer(const Layer& any) {
                                                      : Config();
   const LayerState& s = *layer.layer_state();
   if (functional) out["build_config"]["input_shape"] = Config();
-  else if (s.built && !s.build_shapes.empty()) out["build_config"] = build_config(layer, s.build_shapes);
+  else if (s.built && !s.build_shapes.empty() && !operation && !always_built(class_name))
+    out["build_config"] = build_config(layer, s.build_shapes);
   if (model) out["compile_config"] = compile_config(*model);
   return out;
 }

@@ -40,7 +40,11 @@ LayerRef LayerRef::to(const Layer& layer) {
   return ref;
 }
 
-Layer& LayerRef::operator*() const { return object_ ? *object_ : state_->object(); }
+Layer& LayerRef::operator*() const {
+  if (object_) return *object_;
+  if (!state_) fail_invalid("LayerRef", "expected a layer, got an empty LayerRef");
+  return state_->object();
+}
 const std::string& LayerRef::name() const { return state_->name; }
 
 }  // namespace rw::keras

@@ -30,4 +30,13 @@ Tensor LoadingScope::new_weight(const std::string& path, const Shape& shape, DTy
   return zeros(shape, dtype);
 }
 
+void LoadingScope::count_call() {
+  constexpr int64_t kMost = 100'000;
+  if (++calls_ > kMost)
+    fail_invalid("load_model",
+                 "to build the model takes more than " + std::to_string(kMost) +
+                     " calls of its layers: models in models double with every level that calls "
+                     "the one inside twice");
+}
+
 }  // namespace rw::keras

@@ -24,10 +24,14 @@ class LoadingScope {
   bool safe_mode() const { return safe_mode_; }
   // Throws InvalidArgumentError for more than the file could hold.
   Tensor new_weight(const std::string& path, const Shape& shape, DType dtype);
+  // Of a layer in a model. Models that call a model twice, which calls a model twice, double with every
+  // level. Throws InvalidArgumentError for too many.
+  void count_call();
 
  private:
   bool safe_mode_;
   uint64_t stored_, taken_ = 0;
+  int64_t calls_ = 0;
   format::ExpansionLimit limit_;
   LoadingScope* outer_;
 };

@@ -21,6 +21,7 @@ void fields(ConfigFields& f, LossArguments<L, O>& a) {
   O& o = a.options;
   f("name", o.name);
   f("reduction", o.reduction);
+  if (o.reduction == "auto") o.reduction = "sum_over_batch_size";  // of Keras 2
   f.unless("dtype", o.dtype, DType::kFloat32);
   f.ignore("fn");
   if constexpr (std::is_same_v<L, CosineSimilarity>) f.unless("axis", o.axis, -1);

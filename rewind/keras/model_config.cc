@@ -24,6 +24,7 @@
 #include "rewind/keras/operation.h"
 #include "rewind/keras/registry.h"
 #include "rewind/keras/sequential.h"
+#include "rewind/tensor/ops/unary.h"
 
 namespace rw::keras {
 
@@ -97,14 +98,25 @@ class GraphWriter {
     } else {
       args.push_back(tensors(node.inputs));
     }
-    add_flags(layer, node.args, &kwargs);
+    add_flags(layer, node, &kwargs);
     Config out;
     out["args"] = std::move(args);
     out["kwargs"] = std::move(kwargs);
     return out;
   }
 
-  static void add_flags(const Layer& layer, const CallArgs& args, Config* kwargs) {
+  void add_flags(const Layer& layer, const GraphNode& node, Config* kwargs) const {
+    const CallArgs& args = node.args;
+    for (const MaskInput& m : node.masks) {
+      if (!m.in_list) {
+        (*kwargs)[m.name] = tensor(m.tensor);
+        continue;
+      }
+      Config::Array list(node.inputs.size());
+      if (const Config* before = kwargs->find(m.name)) list = *before->list();
+      list.at(m.input) = tensor(m.tensor);
+      (*kwargs)[m.name] = std::move(list);
+    }
     if (args.mask.defined() || args.attention_mask.defined())
       fail_unimplemented("get_config",
                          "a call of layer \"" + layer.name() +
@@ -118,8 +130,13 @@ class GraphWriter {
     Config::Array out;
     size_t next = 0;
     for (const Tensor& fixed : operation.arguments()) {
+      const size_t at = out.size();
       if (!fixed.defined()) {
         out.push_back(tensor(node.inputs.at(next++)));
+      } else if (at < operation.given().size()) {
+        out.push_back(operation.given()[at]);
+      } else if (fixed.rank() == 0 && is_integer(fixed.dtype())) {
+        out.push_back(cast(fixed, DType::kInt64).item<int64_t>());
       } else if (fixed.rank() == 0) {
         out.push_back(to_config(fixed));
       } else {
@@ -130,6 +147,9 @@ class GraphWriter {
         out.push_back(std::move(value));
       }
     }
+    if (operation.class_name() == "Concatenate" || operation.class_name() == "Stack")
+      out = Config::Array{Config(std::move(out))};
+    out.insert(out.end(), operation.extra().begin(), operation.extra().end());
     return out;
   }
 

@@ -78,6 +78,8 @@ void save_archive(const Model& model, const std::string& path) {
   archive.commit();
 }
 
+Config legacy_options(const Config& options);
+
 // An object without the module that it is from, as older files have it.
 Config legacy_object(const Config& c) {
   if (c.list()) {
@@ -86,11 +88,53 @@ Config legacy_object(const Config& c) {
     return out;
   }
   const Config* kind = c.find("class_name");
-  if (!kind) return c;
+  if (!kind) {
+    if (!c.members()) return c;
+    Config out = Config::object();
+    for (const auto& [name, value] : *c.members()) out[name] = legacy_object(value);
+    return out;
+  }
+  if (const Config* function = c.find("config"); *kind == Config("function") && function->text())
+    return *function;
   const Config* registered = c.find("registered_name");
+  const std::string* full = registered ? registered->text() : nullptr;
   Config out;
-  out["class_name"] = registered && registered->text() ? *registered : *kind;
-  out["config"] = *c.find("config");
+  out["class_name"] = full && full->find('>') != std::string::npos ? *registered : *kind;
+  out["config"] = legacy_options(*c.find("config"));
+  for (const char* name : {"name", "inbound_nodes"})
+    if (const Config* more = c.find(name)) out[name] = *more;
+  return out;
+}
+
+// The layers of a model; other objects stay as they are, among them the layer in a wrapper.
+Config legacy_options(const Config& options) {
+  if (!options.members()) return options;
+  Config out = options;
+  if (const Config* layers = options.find("layers")) out["layers"] = legacy_object(*layers);
+  for (const char* name : {"layer", "backward_layer"})
+    if (const Config* inside = options.find(name); inside && inside->find("config"))
+      out[name]["config"] = legacy_options(*inside->find("config"));
+  return out;
+}
+
+// Keras knows losses in these files by their full names alone.
+Config legacy_loss(const Config& c) {
+  if (c.text()) {
+    for (const auto& [brief, full] :
+         {std::pair("mse", "mean_squared_error"), std::pair("mae", "mean_absolute_error"),
+          std::pair("mape", "mean_absolute_percentage_error"),
+          std::pair("msle", "mean_squared_logarithmic_error")})
+      if (*c.text() == brief) return full;
+    return c;
+  }
+  if (c.list()) {
+    Config::Array out;
+    for (const Config& x : *c.list()) out.push_back(legacy_loss(x));
+    return out;
+  }
+  if (!c.members() || c.find("class_name")) return legacy_object(c);
+  Config out = Config::object();
+  for (const auto& [name, value] : *c.members()) out[name] = legacy_loss(value);
   return out;
 }
 
@@ -98,7 +142,8 @@ Config training_config(const Model& model) {
   const Config compiled = compile_config(model);
   Config out = Config::object();
   for (const auto& [name, value] : *compiled.members())
-    out[name == "optimizer" ? "optimizer_config" : name] = legacy_object(value);
+    out[name == "optimizer" ? "optimizer_config" : name] =
+        name == "loss" ? legacy_loss(value) : legacy_object(value);
   return out;
 }
 
@@ -108,7 +153,7 @@ void save_legacy(const Model& model, const std::string& path, bool include_optim
   put_legacy_weights(model, "model_weights", &tree);
   format::Hdf5Attributes& attributes = tree.root.attributes;
   Config whole = legacy_object(config);
-  if (const Config* build = config.find("build_config"); build && !is_functional(model))
+  if (const Config* build = config.find("build_config"); build && !model.graph())
     whole["build_config"] = *build;
   attributes["keras_version"] = kKerasVersion;
   attributes["backend"] = "tensorflow";

@@ -5,7 +5,9 @@
 #include <functional>
 #include <map>
 #include <mutex>
+#include <set>
 #include <string>
+#include <string_view>
 #include <typeindex>
 
 #include "rewind/keras/config_fields.h"
@@ -25,6 +27,16 @@ class ClassTable {
     const std::lock_guard lock(mutex_);
     rows_[name] = std::move(make);
   }
+  // One of the program's own: by "package>Name", and by "Name" alone, as files have classes that were not
+  // registered in Python, or that only Keras has. The library's own names stay what they are.
+  void add_own(const std::string& full, const std::string& name, Make make) {
+    const std::lock_guard lock(mutex_);
+    if (!rows_.contains(name) || plain_.contains(name)) {
+      plain_.insert(name);
+      rows_[name] = make;
+    }
+    rows_[full] = std::move(make);
+  }
   // Empty if there is none.
   Make find(const std::string& name) const {
     const std::lock_guard lock(mutex_);
@@ -35,6 +47,7 @@ class ClassTable {
  private:
   mutable std::mutex mutex_;
   std::map<std::string, Make> rows_;
+  std::set<std::string> plain_;  // names of the program's own classes without their packages
 };
 
 // What a program said of a class of its own, or of the state behind a handle.
@@ -79,7 +92,10 @@ T object_from(const Config& c, const ClassTable<T>& table, const char* kind,
               T (*by_name)(const std::string&)) {
   const NamedConfig named = named_config(c, kind);
   static const Config& none = *new Config(Config::object());
-  for (const std::string* name : {&named.registered_name, &named.name})
+  // Keras 2 puts the name of no package in front of some of its own classes.
+  constexpr std::string_view kNoPackage = "Custom>";
+  const std::string plain = named.name.starts_with(kNoPackage) ? named.name.substr(kNoPackage.size()) : "";
+  for (const std::string* name : {&named.registered_name, &named.name, &plain})
     if (const auto make = name->empty() ? nullptr : table.find(*name))
       return make(named.options ? *named.options : none);
   if (!named.options && by_name) return by_name(named.name);

@@ -68,7 +68,7 @@ template <class T>
 T named(ClassTable<T>& table, const std::string& package, const std::string& name, T value, bool function) {
   const std::string full = detail::full_name(package, name);
   value.set_origin(std::make_shared<NamedOrigin>(name, full, function));
-  table.add(full, [value](const Config&) { return value; });
+  table.add_own(full, name, [value](const Config&) { return value; });
   return value;
 }
 

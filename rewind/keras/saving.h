@@ -10,7 +10,9 @@
 //
 // A class that RW_CONFIG does not suit has get_config(), an override, and `static Scale from_config(const
 // keras::Config&)`. Objects that are made from a config need a constructor without arguments otherwise.
-// Register before models are saved and loaded; any thread may.
+// Register before models are saved and loaded; any thread may. Files are searched for "package>Name", and
+// where they name no package for "Name": classes that were not registered in Python, and those of Keras that
+// this library does not have.
 #pragma once
 
 #include <concepts>
@@ -93,11 +95,13 @@ void register_keras_serializable(const std::string& package = "Custom",
     };
   add_own_class(typeid(T), std::move(own));
   if constexpr (std::derived_from<T, Layer>)
-    class_registry().layers.add(
-        full, [class_name](const Config& c) { return detail::make_own<T, LayerRef>(c, class_name); });
+    class_registry().layers.add_own(full, class_name, [class_name](const Config& c) {
+      return detail::make_own<T, LayerRef>(c, class_name);
+    });
   else
-    class_registry().metrics.add(
-        full, [class_name](const Config& c) { return detail::make_own<T, Metric>(c, class_name); });
+    class_registry().metrics.add_own(full, class_name, [class_name](const Config& c) {
+      return detail::make_own<T, Metric>(c, class_name);
+    });
 }
 #endif
 

@@ -64,6 +64,7 @@ void Sequential::rebuild() {
     CallContext context;
     const CallEntry entry(context, &s, {});
     build(shape);
+    s.build_shapes = {shape};
     s.built = true;
     tell_new_children(*this);
   }

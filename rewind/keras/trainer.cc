@@ -102,17 +102,20 @@ std::vector<MetricChoice> Trainer::choices(const std::vector<MetricChoice>& give
   if (given.size() != outputs)
     fail_invalid("compile", std::string(what) + " of a model with " + std::to_string(outputs) +
                                 " outputs must have one metric for each: got " +
-                                std::to_string(given.size()) + "; output_metrics takes a list for each");
+                                std::to_string(given.size()) + "; output_" + what + " takes a list for each");
   return {given[i]};
 }
 
 void Trainer::find_metrics(const Batch& batch, const std::vector<Tensor>& y_pred) {
   if (found_) return;
   const size_t outputs = y_pred.size();
-  if (!options.output_metrics.empty() && options.output_metrics.size() != outputs)
-    fail_invalid("compile", "output_metrics must have one list for each of the model's " +
-                                std::to_string(outputs) + " outputs: got " +
-                                std::to_string(options.output_metrics.size()));
+  const auto check_lists = [&](const char* what, const std::vector<std::vector<MetricChoice>>& lists) {
+    if (!lists.empty() && lists.size() != outputs)
+      fail_invalid("compile", std::string(what) + " must have one list for each of the model's " +
+                                  std::to_string(outputs) + " outputs: got " + std::to_string(lists.size()));
+  };
+  check_lists("output_metrics", options.output_metrics);
+  check_lists("output_weighted_metrics", options.output_weighted_metrics);
   std::vector<OutputMetrics> found;
   for (size_t i = 0; i < outputs; ++i) {
     OutputMetrics of;
@@ -122,6 +125,7 @@ void Trainer::find_metrics(const Batch& batch, const std::vector<Tensor>& y_pred
     };
     if (!options.output_metrics.empty()) add(options.output_metrics[i], &of.plain);
     add(choices(options.metrics, "metrics", i, outputs), &of.plain);
+    if (!options.output_weighted_metrics.empty()) add(options.output_weighted_metrics[i], &of.weighted);
     add(choices(options.weighted_metrics, "weighted_metrics", i, outputs), &of.weighted);
     found.push_back(std::move(of));
   }

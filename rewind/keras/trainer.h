@@ -5,6 +5,7 @@
 #include <memory>
 #include <mutex>
 
+#include "rewind/format/json.h"
 #include "rewind/keras/training.h"
 
 namespace rw::keras {
@@ -40,6 +41,8 @@ class Trainer {
   bool set_metric_values(const std::vector<Tensor>& values);
 
   CompileOptions options;
+  // Where the model was compiled from a config: losses, metrics and weights as it wrote them.
+  format::Json written = {};
   bool compiled;
   bool compiled_unbuilt = false;  // the model was not built then
   std::vector<std::string> output_names;

@@ -85,6 +85,7 @@ struct CompileOptions {
   std::vector<MetricChoice> metrics = {};
   std::vector<MetricChoice> weighted_metrics = {};  // these take the sample weights into account
   std::vector<std::vector<MetricChoice>> output_metrics = {};
+  std::vector<std::vector<MetricChoice>> output_weighted_metrics = {};
   bool run_eagerly = false;   // steps run as plain C++, for debuggers
   bool jit = true;            // false: op by op, as run_eagerly
   int64_t memory_budget = 0;  // of a training step, in bytes: see FunctionOptions

@@ -1,5 +1,6 @@
 // Lists of tensors: a variant scalar holds a list whose elements have one dtype and a partly known shape.
-// Every op gives a new list; elements are shared, not copied.
+// Every op gives a new list; elements are shared, not copied. An optional, which is a variant scalar too,
+// holds tensors of any types, or none.
 #include <algorithm>
 
 #include "rewind/op/table.h"
@@ -124,6 +125,14 @@ void split(ShapeContext& ctx) {
   require_fit(ctx, element, row);
   ctx.output(0, Shape());
 }
+void from_optional(ShapeContext& ctx) {
+  ctx.require_scalar(0);
+  const auto shapes = ctx.attr<std::vector<Shape>>("output_shapes");
+  if (int(shapes.size()) != ctx.num_outputs())
+    ctx.fail("output_shapes must have one shape per type: got " + std::to_string(shapes.size()) + " for " +
+             std::to_string(ctx.num_outputs()));
+  for (int i = 0; i < ctx.num_outputs(); ++i) ctx.output(i, shapes[size_t(i)]);
+}
 void same_scalars(ShapeContext& ctx) {
   ctx.require_scalar(0);
   ctx.require_scalar(1);
@@ -245,6 +254,19 @@ void register_list_ops(OpTable& t) {
       .runtime();
   t.add("TensorListConcatLists(input_a: variant, input_b: variant) -> (output: variant); element_dtype: type")
       .shape(same_scalars)
+      .runtime();
+  t.add("OptionalFromValue(components: Toutput_types) -> (optional: variant); Toutput_types: list(type) >= 1")
+      .shape(scalar_output)
+      .runtime();
+  t.add("OptionalNone() -> (optional: variant)").shape(scalar_output).runtime();
+  t.add("OptionalHasValue(optional: variant) -> (has_value: bool)")
+      .shape(changed_list)
+      .host({"has_value"})
+      .runtime();
+  t.add(
+       "OptionalGetValue(optional: variant) -> (components: output_types); output_types: list(type) >= 1; "
+       "output_shapes: list(shape) >= 1")
+      .shape(from_optional)
       .runtime();
 }
 

@@ -183,6 +183,11 @@ void register_unary_ops(OpTable& t) {
       .elementwise()
       .tag("snapshot")
       .view();
+  t.add("PlaceholderWithDefault(input: dtype) -> (output: dtype); dtype: type; shape: shape")
+      .shape(same_shape_as_input)
+      .elementwise()
+      .tag("placeholder_with_default")
+      .view();
   t.add("DeepCopy(x: T) -> (y: T); T: type; stateful")
       .shape(same_shape_as_input)
       .elementwise()

@@ -20,6 +20,7 @@
 #include "rewind/runtime/kernel_host.h"
 #include "rewind/runtime/list_ops.h"
 #include "rewind/runtime/lookup_table.h"
+#include "rewind/runtime/optional_ops.h"
 #include "rewind/runtime/remake.h"
 #include "rewind/runtime/share_ops.h"
 #include "rewind/runtime/state_ops.h"
@@ -211,6 +212,7 @@ void register_runtime_rules() {
   register_state_runtime_kernels();
   register_lookup_runtime_kernels();
   register_list_runtime_kernels();
+  register_optional_runtime_kernels();
   register_share_rules();
   register_host_function_kernel();
   register_control_runtime_kernels();

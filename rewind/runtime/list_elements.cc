@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <cstring>
 
+#include "rewind/base/dynamic_type.h"
 #include "rewind/base/error.h"
 #include "rewind/op/table.h"
 #include "rewind/runtime/eager.h"
+#include "rewind/runtime/optional_ops.h"
 
 namespace rw {
 namespace {
@@ -49,22 +51,56 @@ Ref<ListObject> sum_of(const Op& op, const ListObject& a, const ListObject& b) {
   return sum;
 }
 
+Ref<OptionalObject> sum_of(const Op& op, const OptionalObject& a, const OptionalObject& b) {
+  if (a.components.size() != b.components.size())
+    fail_invalid(op.tag,
+                 "optionals must hold equally many tensors: got " + a.describe() + " and " + b.describe());
+  auto sum = Ref<OptionalObject>::adopt(new OptionalObject);
+  for (size_t i = 0; i < a.components.size(); ++i)
+    sum->components.push_back(run_one(find_op("AddN"), {&a.components[i], &b.components[i]}));
+  return sum;
+}
+
+Ref<Object>& object_at(const Value& handles, int64_t i) { return static_cast<Ref<Object>*>(handles.data)[i]; }
+const OptionalObject* optional_at(const Value& handles, int64_t i) {
+  return dynamic_cast_to<const OptionalObject*>(object_at(handles, i).get());
+}
 const ListObject& list_at(const Op& op, const Value& handles, int64_t i) {
   Value one = handles;
-  one.data = static_cast<Ref<Object>*>(handles.data) + i;
+  one.data = &object_at(handles, i);
   one.size = 1;
   return list_of(one, op.tag);
 }
 
 Value handles_like(const Value& like) { return Value::allocate(cpu_device(), DType::kVariant, like.shape); }
-void set_handle(const Value& handles, int64_t i, Ref<ListObject> list) {
-  static_cast<Ref<Object>*>(handles.data)[i] = Ref<Object>::adopt(list.release());
+template <class T>
+void set_handle(const Value& handles, int64_t i, Ref<T> object) {
+  object_at(handles, i) = Ref<Object>::adopt(object.release());
 }
 
-bool add_lists(const Op& op, const Attrs&, Inputs in, std::span<Shape>, ValueList& outputs) {
+// The sum of element i of all inputs, if they are optionals.
+Ref<OptionalObject> sum_of_optionals(const Op& op, Inputs in, int64_t i) {
+  Ref<OptionalObject> sum;
+  for (const Value* handles : in) {
+    const OptionalObject* next = optional_at(*handles, i);
+    if (!next) return {};
+    if (sum) sum = sum_of(op, *sum, *next);
+    else {
+      sum = Ref<OptionalObject>::adopt(new OptionalObject);
+      sum->components = next->components;
+    }
+  }
+  return sum;
+}
+
+bool add_variants(const Op& op, const Attrs&, Inputs in, std::span<Shape>, ValueList& outputs) {
   if (in[0]->dtype != DType::kVariant) return false;
   Value out = handles_like(*in[0]);
   for (int64_t i = 0; i < out.size; ++i) {
+    if (Ref<OptionalObject> optional = sum_of_optionals(op, in, i)) {
+      set_handle(out, i, std::move(optional));
+      continue;
+    }
     Ref<ListObject> sum;
     for (size_t k = 0; k < in.size(); ++k) {
       const ListObject& next = list_at(op, *in[k], i);
@@ -76,10 +112,16 @@ bool add_lists(const Op& op, const Attrs&, Inputs in, std::span<Shape>, ValueLis
   return true;
 }
 
-bool zero_lists(const Op& op, const Attrs&, Inputs in, std::span<Shape>, ValueList& outputs) {
+bool zero_variants(const Op& op, const Attrs&, Inputs in, std::span<Shape>, ValueList& outputs) {
   if (in[0]->dtype != DType::kVariant) return false;
   Value out = handles_like(*in[0]);
   for (int64_t i = 0; i < out.size; ++i) {
+    if (const OptionalObject* optional = optional_at(*in[0], i)) {
+      auto zeros = Ref<OptionalObject>::adopt(new OptionalObject);
+      for (const Value& part : optional->components) zeros->components.push_back(run_one(op, {&part}));
+      set_handle(out, i, std::move(zeros));
+      continue;
+    }
     Ref<ListObject> zeros = list_at(op, *in[0], i).copy();
     for (size_t k = 0; k < zeros->items.size(); ++k)
       if (const Value& item = zeros->items[k]; is_set(item)) zeros->items.set(k, run_one(op, {&item}));
@@ -187,8 +229,8 @@ void resize_items(const Op& op, ListObject& list, int64_t count) {
 }
 
 void register_list_arithmetic() {
-  register_share_rule("AddN", add_lists);
-  register_share_rule("ZerosLike", zero_lists);
+  register_share_rule("AddN", add_variants);
+  register_share_rule("ZerosLike", zero_variants);
 }
 
 }  // namespace rw

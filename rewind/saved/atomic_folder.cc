@@ -39,6 +39,17 @@ int swap_folders(const std::string& a, const std::string& b) {
   return std::rename(aside.c_str(), a.c_str()) == 0 ? 0 : errno;
 }
 
+// Whether the name behind `start` is that of a temporary folder: "<process>-<number>".
+bool is_temporary(std::string_view name, const std::string& start) {
+  if (!name.starts_with(start)) return false;
+  name.remove_prefix(start.size());
+  const size_t line = name.find('-');
+  const auto digits = [](std::string_view text) {
+    return !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos;
+  };
+  return line != std::string_view::npos && digits(name.substr(0, line)) && digits(name.substr(line + 1));
+}
+
 int open_folder(const std::string& path) { return open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC); }
 
 bool sync_folder(const std::string& path) {
@@ -87,15 +98,21 @@ AtomicFolder::AtomicFolder(const std::string& path, std::vector<std::string> rep
   }
   delete_stale();
   static std::atomic<unsigned> count{0};
-  do temporary_ = target_ + kTemporary + std::to_string(getpid()) + "-" + std::to_string(count++);
-  while (mkdir(temporary_.c_str(), 0777) != 0 && errno == EEXIST);
-  lock_ = open_folder(temporary_);
+  std::string path_beside;
+  int made = 0;
+  do {
+    path_beside = target_ + kTemporary + std::to_string(getpid()) + "-" + std::to_string(count++);
+    made = mkdir(path_beside.c_str(), 0777);
+  } while (made != 0 && errno == EEXIST);
+  if (made != 0) fail("a folder cannot be made beside it");
+  lock_ = open_folder(path_beside);
   if (lock_ < 0) {
     const int reason = errno;
-    temporary_.clear();
+    rmdir(path_beside.c_str());
     errno = reason;
-    fail("a folder cannot be made beside it");
+    fail("the folder made beside it cannot be opened");
   }
+  temporary_ = path_beside;
   (void)flock(lock_, LOCK_EX | LOCK_NB);
 }
 
@@ -113,16 +130,18 @@ void AtomicFolder::fail(const std::string& what) const {
   throw FailedPreconditionError(message);
 }
 
+// Of a writer that was killed behind the exchange such a folder is the old one: what is not ours in it goes
+// where it belongs first.
 void AtomicFolder::delete_stale() const {
   const std::string start = fs::path(target_).filename().string() + kTemporary;
   std::error_code error;
   std::vector<fs::path> stale;
   for (fs::directory_iterator it(parent_of(target_), error), end; !error && it != end; it.increment(error))
-    if (it->path().filename().string().starts_with(start)) stale.push_back(it->path());
+    if (is_temporary(it->path().filename().string(), start)) stale.push_back(it->path());
   for (const fs::path& path : stale) {
     const int fd = open_folder(path.string());
     if (fd < 0) continue;
-    if (flock(fd, LOCK_EX | LOCK_NB) == 0) fs::remove_all(path, error);
+    if (flock(fd, LOCK_EX | LOCK_NB) == 0 && keep_others(path.string())) fs::remove_all(path, error);
     close(fd);
   }
 }
@@ -131,13 +150,26 @@ void AtomicFolder::make_folder(const std::string& name) const {
   if (mkdir((temporary_ + "/" + name).c_str(), 0777) != 0) fail("a folder cannot be made in it");
 }
 
-void AtomicFolder::keep_others(const std::string& old_folder) const {
+// With the temporary files of a writer that was killed.
+bool AtomicFolder::is_replaced(const std::string& name) const {
+  return std::any_of(replaces_.begin(), replaces_.end(), [&](const std::string& own) {
+    return name == own || is_temporary(name, own + kTemporary);
+  });
+}
+
+bool AtomicFolder::keep_others(const std::string& old_folder) const {
   std::error_code error;
   std::vector<fs::path> others;
   for (fs::directory_iterator it(old_folder, error), end; !error && it != end; it.increment(error))
-    if (std::find(replaces_.begin(), replaces_.end(), it->path().filename().string()) == replaces_.end())
-      others.push_back(it->path());
-  for (const fs::path& path : others) fs::rename(path, fs::path(target_) / path.filename(), error);
+    if (!is_replaced(it->path().filename().string())) others.push_back(it->path());
+  for (const fs::path& path : others) {
+    if (error) break;
+    const fs::path to = fs::path(target_) / path.filename();
+    if (fs::exists(fs::symlink_status(to))) error = std::make_error_code(std::errc::file_exists);
+    else fs::rename(path, to, error);
+  }
+  errno = error.value();
+  return !error;
 }
 
 void AtomicFolder::commit() {
@@ -157,7 +189,14 @@ void AtomicFolder::commit() {
   } else if (errno == ENOTEMPTY || errno == EEXIST) {
     errno = swap_folders(temporary_, target_);
     if (errno != 0) fail("the new folder cannot take its place");
-    keep_others(temporary_);
+    if (!keep_others(temporary_)) {
+      const int reason = errno;
+      const std::string old = temporary_;
+      temporary_.clear();  // what it has is not lost
+      errno = reason;
+      fail("the new folder is there, but what else the old one held cannot be moved to it; it stays in " +
+           old);
+    }
   } else {
     fail("the new folder cannot take its place");
   }

@@ -28,7 +28,9 @@ class AtomicFolder {
  private:
   [[noreturn]] void fail(const std::string& what) const;
   void delete_stale() const;
-  void keep_others(const std::string& old_folder) const;
+  bool is_replaced(const std::string& name) const;
+  // Moves what is not replaced to the target. False, with errno: something could not be moved, or is there.
+  bool keep_others(const std::string& old_folder) const;
 
   std::string target_, temporary_;
   std::vector<std::string> replaces_;

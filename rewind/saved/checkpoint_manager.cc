@@ -23,6 +23,15 @@ double now() {
   return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
 }
 
+// Whether the path lies below the folder, by their names. The list of checkpoints is a file like others: what
+// it names elsewhere is not the manager's to delete.
+bool is_below(const std::string& path, const std::string& folder) {
+  namespace fs = std::filesystem;
+  const fs::path relative =
+      fs::path(path).lexically_normal().lexically_relative((fs::path(folder) / "").lexically_normal());
+  return !relative.empty() && *relative.begin() != ".." && *relative.begin() != ".";
+}
+
 }  // namespace
 
 struct CheckpointManager::State {
@@ -64,7 +73,8 @@ void CheckpointManager::State::recover() {
   last_preserved = std::min(state->last_preserved_timestamp, time);
   const auto& times = state->all_model_checkpoint_timestamps;
   for (size_t i = 0; i < state->all_model_checkpoint_paths.size() && i < times.size(); ++i)
-    if (const double t = std::min(times[i], time); t > last_preserved)
+    if (const double t = std::min(times[i], time);
+        t > last_preserved && is_below(state->all_model_checkpoint_paths[i], directory))
       kept.push_back({state->all_model_checkpoint_paths[i], t});
 }
 
@@ -92,12 +102,14 @@ void CheckpointManager::State::add(const std::string& path) {
 void CheckpointManager::State::sweep() {
   if (!options.max_to_keep) return;
   constexpr double kHour = 3600;
-  while (int64_t(kept.size()) > *options.max_to_keep) {
-    const Kept oldest = kept.front();
-    kept.erase(kept.begin());
-    const auto& hours = options.keep_checkpoint_every_n_hours;
-    if (hours && *hours > 0 && oldest.time - *hours * kHour >= last_preserved) last_preserved = oldest.time;
-    else format::delete_bundle(oldest.path);
+  const auto& hours = options.keep_checkpoint_every_n_hours;
+  size_t stuck = 0;  // those that cannot be deleted stay in the list, and the next save tries again
+  for (auto many = int64_t(kept.size()) - *options.max_to_keep; many > 0; --many) {
+    const Kept oldest = kept[stuck];
+    const bool stays = hours && *hours > 0 && oldest.time - *hours * kHour >= last_preserved;
+    if (stays) last_preserved = oldest.time;
+    if (stays || format::delete_bundle(oldest.path)) kept.erase(kept.begin() + long(stuck));
+    else ++stuck;
   }
 }
 

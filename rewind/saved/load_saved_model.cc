@@ -78,7 +78,9 @@ auto naming(const std::string& dir, Make make) {
     throw InvalidArgumentError(text(e));
   } catch (const NotFoundError& e) { throw NotFoundError(text(e)); } catch (const UnimplementedError& e) {
     throw UnimplementedError(text(e));
-  } catch (const DataLossError& e) { throw DataLossError(text(e)); }
+  } catch (const DataLossError& e) { throw DataLossError(text(e)); } catch (const ResourceExhaustedError& e) {
+    throw ResourceExhaustedError(text(e));
+  }
 }
 
 void report(const std::string& dir, const std::vector<MissingOp>& missing) {

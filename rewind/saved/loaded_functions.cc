@@ -124,6 +124,14 @@ std::shared_ptr<const ConcreteFunction> LoadedState::build(const std::string& na
                 : CallStructure());
 }
 
+const std::string& LoadedState::only_trace_of(int node, const char* name) const {
+  const std::vector<std::string>& traces = function(node, name)->traces;
+  if (traces.size() != 1)
+    fail_invalid(kLoad, dir_ + "/saved_model.pb: function " + name + " must have one trace: got " +
+                            std::to_string(traces.size()));
+  return traces[0];
+}
+
 Tensor LoadedState::captured(int node, std::vector<Variable>* variables) const {
   if (const Variable& v = variable(node); v.defined()) {
     const bool known = std::any_of(variables->begin(), variables->end(),
@@ -142,17 +150,26 @@ Tensor LoadedState::captured(int node, std::vector<Variable>* variables) const {
 Tensor LoadedState::made_resource(int node) const {
   Tensor& resource = resources_[size_t(node)];
   if (resource.defined()) return resource;
+  if (!in_making_.insert(node).second)
+    fail_invalid(kLoad, dir_ + "/saved_model.pb: the functions that make object " + std::to_string(node) +
+                            " capture it");
+  struct InMaking {
+    std::set<int>& nodes;
+    int node;
+    ~InMaking() { nodes.erase(node); }
+  };
+  const InMaking in_making{in_making_, node};
   const int create = child(node, "_create_resource"), initialize = child(node, "_initialize");
   if (create < 0 || !is_function(create))
     fail_unimplemented(kLoad, "a resource without a function that makes it");
-  const auto made = (*concrete(function(create, "_create_resource")->traces.at(0), "_create_resource"))({});
+  const auto made = (*concrete(only_trace_of(create, "_create_resource"), "_create_resource"))({});
   if (made.size() != 1 || made[0].dtype() != DType::kResource)
     fail_invalid(kLoad, "_create_resource must give one resource");
   resource = made[0];
   try {
     if (initialize >= 0 && is_function(initialize))
-      (*concrete(function(initialize, "_initialize")->traces.at(0), "_initialize"))({});
-    if (const SavedTable& held = tables_[size_t(node)]; held.keys.defined())
+      (*concrete(only_trace_of(initialize, "_initialize"), "_initialize"))({});
+    if (const SavedTable& held = variables_->table(size_t(node)); held.keys.defined())
       rw::apply(RW_OP("LookupTableImportV2"), {&resource, &held.keys, &held.values});
   } catch (...) {
     resource = Tensor();  // nobody finds it half filled
@@ -164,34 +181,55 @@ Tensor LoadedState::made_resource(int node) const {
 // Gradients of the user's own, with what they capture of the functions that they belong to.
 void LoadedState::find_gradients() {
   const auto* library = graph_.graph_def && graph_.graph_def->library ? &*graph_.graph_def->library : nullptr;
-  if (!library) return;
+  if (!library || library->registered_gradients.empty()) return;
+  const CapturedBy captured_by = find_captured_by();
+  size_t captures = 0;
   for (const auto& registered : library->registered_gradients) {
     const auto saved = objects().concrete_functions.find(registered.gradient_func);
     if (saved == objects().concrete_functions.end()) continue;
+    if (library_.gradient(registered.registered_op_type)) continue;
     SavedGradient gradient{.function = registered.gradient_func, .given = {}, .captures = {}};
     const List* results = trace(registered.gradient_func).outputs.get_if<List>();
     for (size_t i = 0; results && i < results->elements.size(); ++i)
       if (!results->elements[i].is_none()) gradient.given.push_back(int64_t(i));
-    for (const int32_t node : saved->second.bound_inputs) gradient.captures.push_back(gradient_capture(node));
+    for (const int32_t node : saved->second.bound_inputs) {
+      gradient.captures.push_back(gradient_capture(node, captured_by));
+      constexpr size_t kMost = 1'000'000;
+      captures += 1 + gradient.captures.back().value_in.size();
+      if (captures > kMost)
+        fail_exhausted(kLoad, dir_ + "/saved_model.pb: gradient functions capture more than " +
+                                  std::to_string(kMost) + " values");
+    }
     library_.add_gradient(registered.registered_op_type, std::move(gradient));
   }
 }
 
-SavedGradient::Capture LoadedState::gradient_capture(int node) const {
+// Where the functions of the library take the values of variables.
+LoadedState::CapturedBy LoadedState::find_captured_by() const {
+  CapturedBy found;
+  for (const auto& [name, f] : objects().concrete_functions) {
+    if (!library_.has(name)) continue;
+    const std::vector<std::string> arguments = library_.argument_names(name);
+    for (size_t i = 0; i < f.bound_inputs.size(); ++i) {
+      const size_t from_end = f.bound_inputs.size() - i;
+      auto& uses = found[f.bound_inputs[i]];
+      const bool again = !uses.empty() && uses.back().first == name;
+      if (from_end <= arguments.size() && !again)
+        uses.emplace_back(name, arguments[arguments.size() - from_end]);
+    }
+  }
+  return found;
+}
+
+SavedGradient::Capture LoadedState::gradient_capture(int node, const CapturedBy& captured_by) const {
   SavedGradient::Capture capture;
   if (const auto* inside = std::get_if<format::CapturedTensor>(&object(node).kind)) {
     capture.value_in.emplace(inside->concrete_function, inside->name);
   } else if (const Tensor& value = values_[size_t(node)]; value.defined()) {
     capture.constant = as_constant(*value.impl());
   } else if (variable(node).defined()) {
-    for (const auto& [name, f] : objects().concrete_functions) {
-      const auto at = std::find(f.bound_inputs.begin(), f.bound_inputs.end(), node);
-      if (at == f.bound_inputs.end() || !library_.has(name)) continue;
-      const std::vector<std::string> arguments = library_.argument_names(name);
-      const auto from_end = size_t(f.bound_inputs.end() - at);
-      if (from_end <= arguments.size())
-        capture.value_in.emplace(name, arguments[arguments.size() - from_end]);
-    }
+    if (const auto uses = captured_by.find(node); uses != captured_by.end())
+      capture.value_in.insert(uses->second.begin(), uses->second.end());
   }
   return capture;
 }
@@ -227,8 +265,7 @@ SignatureFunction::Core LoadedState::signature(const std::string& name, const st
   if (const auto def = graph_.signature_def.find(name); def != graph_.signature_def.end())
     for (const auto& [n, value] : def->second.defaults)
       if (core.inputs.contains(n))
-        core.defaults.emplace(n,
-                              make_tensor(as_value(from_tensor_proto(value, library_.max_constant_bytes()))));
+        core.defaults.emplace(n, make_tensor(as_value(library_.constants().get(value))));
   return core;
 }
 

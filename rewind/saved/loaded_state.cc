@@ -15,8 +15,11 @@ namespace {
 
 using format::SavedObject;
 
-// Every constant may be as large as the file, or this.
+// All constants may be as large as the file, or this.
 constexpr int64_t kConstantBytes = int64_t{1} << 28;
+
+// Of a walk over all objects.
+constexpr size_t kPathBytes = size_t{128} << 20;
 
 const format::FunctionDefLibrary& library_of(const format::MetaGraphDef& graph) {
   static const auto& none = *new format::FunctionDefLibrary;
@@ -30,15 +33,13 @@ LoadedState::LoadedState(std::string dir, format::MetaGraphDef graph, const Load
     : dir_(std::move(dir)),
       graph_(std::move(graph)),
       options_(options),
+      constant_bytes_(std::max(int64_t(file_size), kConstantBytes)),
       check_(library_of(graph_), options.allowed_ops),
-      library_(library_of(graph_), std::max(int64_t(file_size), kConstantBytes)) {
+      library_(library_of(graph_), constant_bytes_) {
   const bool has_objects = graph_.object_graph_def && !graph_.object_graph_def->nodes.empty();
-  if (!has_objects) add_session_objects();
+  if (!has_objects) add_session_objects(file_size);
   check_objects();
-  const std::string prefix = dir_ + "/variables/variables";
-  tables_.resize(objects().nodes.size());
-  variables_ =
-      has_objects ? read_variables(objects(), prefix, &tables_) : read_named_variables(objects(), prefix);
+  variables_.emplace(objects(), dir_ + "/variables/variables", !has_objects);
   for (const auto& [name, f] : objects().concrete_functions)
     if (reads_only_assets(name)) check_.allow_tables_from_files(name);
   make_values();
@@ -85,7 +86,7 @@ void LoadedState::make_values() {
         value = std::get_if<format::Box<format::TensorProto>>(&attr->second.value);
     if (!value)
       fail_invalid(kLoad, "the graph has no constant '" + constant->operation + "', which functions capture");
-    values_[at] = make_tensor(as_value(from_tensor_proto(**value, library_.max_constant_bytes())));
+    values_[at] = make_tensor(as_value(library_.constants().get(**value)));
   }
 }
 
@@ -162,11 +163,17 @@ int LoadedState::at_path(int node, std::string_view path) const {
 std::vector<std::pair<std::string, int>> LoadedState::below(int node) const {
   std::vector<std::pair<std::string, int>> list{{"", node}};
   std::set<int> seen{node};
+  size_t bytes = 0;
   for (size_t i = 0; i < list.size(); ++i)
-    for (const auto& c : object(list[i].second).children)
-      if (!is_function(c.node_id) && seen.insert(c.node_id).second)
-        list.emplace_back(list[i].first.empty() ? c.local_name : list[i].first + "/" + c.local_name,
-                          c.node_id);
+    for (const auto& c : object(list[i].second).children) {
+      if (is_function(c.node_id) || !seen.insert(c.node_id).second) continue;
+      bytes += list[i].first.size() + c.local_name.size();
+      // Of a chain of objects the paths grow with the square of its length.
+      if (bytes > kPathBytes)
+        fail_exhausted(kLoad, dir_ + "/saved_model.pb: the paths of its objects take more than " +
+                                  std::to_string(kPathBytes) + " bytes");
+      list.emplace_back(list[i].first.empty() ? c.local_name : list[i].first + "/" + c.local_name, c.node_id);
+    }
   return list;
 }
 

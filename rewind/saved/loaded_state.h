@@ -6,11 +6,13 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <string>
 #include <unordered_map>
 #include <vector>
 
 #include "rewind/format/saved_model.h"
+#include "rewind/format/tensor_bundle.h"
 #include "rewind/graph/graph_def.h"
 #include "rewind/saved/call_binding.h"
 #include "rewind/saved/loaded_model.h"
@@ -41,6 +43,30 @@ struct SavedTable {
   Tensor keys, values;
 };
 
+// The variables among the objects, by node, with their values from the bundle at `prefix`. What no function
+// uses is read when it is asked for: Keras exports a second copy of every weight.
+class SavedVariables {
+ public:
+  // `by_name`: the checkpoint knows them by their names, as TensorFlow 1 wrote them. Throws when a variable
+  // has no value, or one of another type or shape.
+  SavedVariables(const format::SavedObjectGraph& objects, const std::string& prefix, bool by_name);
+  // Undefined for objects of other kinds.
+  const Variable& at(size_t node) const;
+  const SavedTable& table(size_t node) const { return tables_[node]; }
+
+ private:
+  std::vector<std::string> names() const;
+  std::vector<std::string> keys_of_objects() const;
+  Variable read(size_t node, const std::string& key) const;
+
+  const format::SavedObjectGraph* objects_ = nullptr;
+  std::unique_ptr<const format::BundleReader> bundle_;
+  mutable std::mutex mutex_;
+  mutable std::vector<Variable> variables_;
+  std::vector<SavedTable> tables_;
+  std::vector<std::string> waiting_;  // keys of those that are read later
+};
+
 class LoadedState : public std::enable_shared_from_this<LoadedState> {
  public:
   // A trace of a function: its arguments, ((positional...), {by name}), and its results.
@@ -57,7 +83,9 @@ class LoadedState : public std::enable_shared_from_this<LoadedState> {
 
   // ---- the object graph
   const format::SavedObject& object(int node) const { return objects().nodes[size_t(node)]; }
-  const Variable& variable(int node) const { return variables_[size_t(node)]; }  // undefined: another kind
+  const Variable& variable(int node) const {
+    return variables_->at(size_t(node));
+  }  // undefined: another kind
   bool is_function(int node) const;
   int child(int node, const std::string& name) const;  // -1: there is none
   // Names are separated by dots, and may hold dots themselves. -1: there is none.
@@ -85,38 +113,35 @@ class LoadedState : public std::enable_shared_from_this<LoadedState> {
   SignatureFunction::Core signature(const std::string& name, const std::string& function) const;
   void find_missing_ops();
   void find_gradients();
-  SavedGradient::Capture gradient_capture(int node) const;
+  // By node: functions, and the argument that each takes it as.
+  using CapturedBy = std::unordered_map<int, std::vector<std::pair<std::string, std::string>>>;
+  CapturedBy find_captured_by() const;
+  SavedGradient::Capture gradient_capture(int node, const CapturedBy& captured_by) const;
   std::shared_ptr<const ConcreteFunction> build(const std::string& name) const;
   Tensor captured(int node, std::vector<Variable>* variables) const;
+  const std::string& only_trace_of(int node, const char* name) const;
   // ---- session_objects.cc
-  void add_session_objects();
+  void add_session_objects(size_t file_size);
   std::shared_ptr<const ConcreteFunction> build_session(const std::string& name,
                                                         const SessionFunction& function) const;
 
   std::string dir_;
   format::MetaGraphDef graph_;
   LoadOptions options_;
-  std::vector<Variable> variables_;                  // by node, as the following
-  std::vector<Tensor> values_;                       // of constants and assets
-  std::vector<SavedTable> tables_;                   // what tables held
+  const int64_t constant_bytes_;  // what all constants may have
+  std::optional<SavedVariables> variables_;
+  std::vector<Tensor> values_;                       // of constants and assets, by node
   std::map<std::string, SessionFunction> sessions_;  // of TensorFlow 1: functions that no library has
   std::vector<MissingOp> missing_;
 
   mutable std::recursive_mutex mutex_;  // guards the following
   mutable std::vector<Tensor> resources_;
+  mutable std::set<int> in_making_;  // resources
   mutable OpCheck check_;
   mutable FunctionLibraryReader library_;
   mutable std::unordered_map<std::string, SavedTrace> traces_;
   mutable std::unordered_map<std::string, std::shared_ptr<const ConcreteFunction>> concrete_;
   mutable std::unordered_map<int, std::shared_ptr<const LoadedFunction::Core>> functions_;
 };
-
-// The values of the variables among the objects, from the bundle at `prefix`, by node; and what tables held.
-// Throws when a variable or a table has none.
-std::vector<Variable> read_variables(const format::SavedObjectGraph& objects, const std::string& prefix,
-                                     std::vector<SavedTable>* tables);
-// The same where the checkpoint knows them by their names, as TensorFlow 1 wrote them.
-std::vector<Variable> read_named_variables(const format::SavedObjectGraph& objects,
-                                           const std::string& prefix);
 
 }  // namespace rw::saved_model

@@ -4,6 +4,7 @@
 #include <span>
 #include <string_view>
 
+#include "rewind/base/error.h"
 #include "rewind/op/compiler_rows.h"
 #include "rewind/op/table.h"
 
@@ -24,15 +25,22 @@ constexpr std::string_view kReachOut[] = {
     "SnapshotDatasetV2", "SnapshotDatasetReader", "SnapshotNestedDatasetReader", "CacheDataset",
     "CacheDatasetV2", "DatasetToTFRecord", "ExperimentalDatasetToTFRecord", "MatchingFilesDataset",
     "AssertCardinalityDataset", "FileSystemSetConfiguration", "CreateSummaryFileWriter",
-    "CreateSummaryDbWriter", "ImportEvent", "FlushSummaryWriter",
+    "CreateSummaryDbWriter", "ImportEvent", "FlushSummaryWriter", "SnapshotChunkDataset",
+    "ListSnapshotChunksDataset", "ExperimentalMatchingFilesDataset", "RecordInput", "DistributedSave",
+    "DumpTensor", "CalibrationStatisticsSaver", "LoadAndRemapMatrix", "GenerateVocabRemapping",
+    "FixedUnigramCandidateSampler", "Skipgram",
     // sockets and other processes
     "RpcServer", "RpcClient", "RpcCall", "RpcCheckStatus", "RpcGetValue", "RpcServerStart",
     "RpcServerRegister", "Send", "Recv", "_Send", "_Recv", "_HostSend", "_HostRecv", "RemoteCall",
     "DebugIdentity", "DebugIdentityV2", "DebugIdentityV3", "DebugNumericSummary", "DataServiceDataset",
     "DataServiceDatasetV2", "DataServiceDatasetV3", "DataServiceDatasetV4", "RegisterDataset",
     "RegisterDatasetV2", "CollectiveBcastSend", "CollectiveBcastRecv", "CollectiveReduce", "CollectiveGather",
+    "CollectiveBcastSendV2", "CollectiveBcastRecvV2", "CollectiveReduceV2", "CollectiveReduceV3",
+    "CollectiveGatherV2", "CollectiveReduceScatterV2", "CollectiveAllToAllV2", "CollectiveAllToAllV3",
+    "DebugNanCount", "DebugNumericSummaryV2",
     // the host's code
-    "PyFunc", "PyFuncStateless", "EagerPyFunc", "GeneratorDataset", "KafkaDataset", "BigtableClient"};
+    "PyFunc", "PyFuncStateless", "EagerPyFunc", "GeneratorDataset", "KafkaDataset", "BigtableClient",
+    "XlaCustomCall", "XlaCustomCallV2", "XlaHostCompute", "_XlaHostComputeMlir", "Abort"};
 
 bool reaches_out(std::string_view op) {
   static const auto& names =
@@ -76,27 +84,28 @@ std::string missing_op_text(const std::string& op) {
 OpCheck::OpCheck(const format::FunctionDefLibrary& library, std::vector<std::string> allowed_ops)
     : allowed_(allowed_ops.begin(), allowed_ops.end()) {
   for (const format::FunctionDef& f : library.function)
-    if (f.signature) functions_.emplace(f.signature->name, &f);
+    if (f.signature && functions_.emplace(f.signature->name, list_.size()).second) list_.push_back(&f);
+  own_.resize(list_.size());
 }
 
-std::vector<std::string> OpCheck::called_by(const format::NodeDef& node) const {
-  std::vector<std::string> names;
-  if (functions_.contains(node.op)) names.push_back(node.op);
+void OpCheck::add_calls(const format::NodeDef& node, std::vector<size_t>* calls) const {
+  const auto add = [&](const std::string& name) {
+    if (const auto it = functions_.find(name); it != functions_.end()) calls->push_back(it->second);
+  };
+  add(node.op);
   for (const auto& [name, attr] : node.attr) {
-    if (const auto* f = std::get_if<format::Box<format::NameAttrList>>(&attr.value))
-      names.push_back((*f)->name);
+    if (const auto* f = std::get_if<format::Box<format::NameAttrList>>(&attr.value)) add((*f)->name);
     if (const auto* list = std::get_if<format::Box<format::ListValue>>(&attr.value))
-      for (const format::NameAttrList& f : (*list)->func) names.push_back(f.name);
+      for (const format::NameAttrList& f : (*list)->func) add(f.name);
   }
-  return names;
 }
 
-void OpCheck::look_at(const format::NodeDef& node, bool may_fill_tables, Problems* problems) {
+void OpCheck::look_at(const format::NodeDef& node, bool may_fill_tables, Problems* problems) const {
+  const bool known = op_table().find(node.op);
   if (allowed_.contains(node.op)) {
-    if (!op_table().find(node.op)) problems->missing.insert(node.op);
+    if (!known) problems->missing.insert(node.op);
     return;
   }
-  const bool known = op_table().find(node.op);
   // Tables are read from files by a path that the graph computes.
   const bool reads_file = known && node.op.starts_with("InitializeTableFromTextFile");
   if (reaches_out(node.op) || (reads_file && !may_fill_tables)) {
@@ -108,23 +117,52 @@ void OpCheck::look_at(const format::NodeDef& node, bool may_fill_tables, Problem
   }
 }
 
+const OpCheck::Own& OpCheck::own(size_t function) {
+  if (own_[function]) return *own_[function];
+  auto made = std::make_unique<Own>();
+  for (const format::NodeDef& node : list_[function]->node_def) {
+    look_at(node, false, &made->problems);
+    add_calls(node, &made->calls);
+  }
+  std::sort(made->calls.begin(), made->calls.end());
+  made->calls.erase(std::unique(made->calls.begin(), made->calls.end()), made->calls.end());
+  own_[function] = std::move(made);
+  return *own_[function];
+}
+
+// A chain of functions that lack an op each has a list that grows with the square of its length.
+void OpCheck::add(const Problems& from, Problems* to) {
+  constexpr size_t kMost = 1'000'000;
+  listed_ += from.missing.size() + from.refused.size();
+  if (listed_ > kMost)
+    fail_exhausted("saved_model::load", "functions lack more than " + std::to_string(kMost) + " ops");
+  to->missing.insert(from.missing.begin(), from.missing.end());
+  to->refused.insert(from.refused.begin(), from.refused.end());
+}
+
 // Walks without recursion: hostile files nest calls as deep as they like.
+void OpCheck::add_below(std::vector<size_t> open, Problems* problems) {
+  std::vector<bool> seen(list_.size());
+  while (!open.empty()) {
+    const size_t at = open.back();
+    open.pop_back();
+    if (seen[at]) continue;
+    seen[at] = true;
+    const Own& function = own(at);
+    add(function.problems, problems);
+    for (const size_t called : function.calls)
+      if (!seen[called]) open.push_back(called);
+  }
+}
+
 OpCheck::Problems OpCheck::of_nodes(const std::vector<const format::NodeDef*>& nodes, bool may_fill_tables) {
   Problems problems;
-  std::unordered_set<std::string> seen;
-  std::vector<std::string> open;
-  const auto visit = [&](const format::NodeDef& node, bool may_fill) {
-    look_at(node, may_fill, &problems);
-    for (std::string& name : called_by(node))
-      if (seen.insert(name).second) open.push_back(std::move(name));
-  };
-  for (const format::NodeDef* node : nodes) visit(*node, may_fill_tables);
-  while (!open.empty()) {
-    const auto f = functions_.find(open.back());
-    open.pop_back();
-    if (f == functions_.end()) continue;
-    for (const format::NodeDef& node : f->second->node_def) visit(node, false);
+  std::vector<size_t> calls;
+  for (const format::NodeDef* node : nodes) {
+    look_at(*node, may_fill_tables, &problems);
+    add_calls(*node, &calls);
   }
+  add_below(std::move(calls), &problems);
   return problems;
 }
 
@@ -133,9 +171,13 @@ const OpCheck::Problems& OpCheck::of(const std::string& function) {
   if (!is_new) return it->second;
   const auto f = functions_.find(function);
   if (f == functions_.end()) return it->second;
-  std::vector<const format::NodeDef*> nodes;
-  for (const format::NodeDef& node : f->second->node_def) nodes.push_back(&node);
-  return it->second = of_nodes(nodes, fills_tables_.contains(function));
+  if (fills_tables_.contains(function)) {
+    std::vector<const format::NodeDef*> nodes;
+    for (const format::NodeDef& node : list_[f->second]->node_def) nodes.push_back(&node);
+    return it->second = of_nodes(nodes, true);
+  }
+  add_below({f->second}, &it->second);
+  return it->second;
 }
 
 }  // namespace rw::saved_model

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <map>
+#include <memory>
 #include <set>
 #include <string>
 #include <unordered_map>
@@ -36,11 +37,22 @@ class OpCheck {
   }
 
  private:
-  void look_at(const format::NodeDef& node, bool may_fill_tables, Problems* problems);
-  std::vector<std::string> called_by(const format::NodeDef& node) const;
+  // What a function says itself; functions by their number in the library.
+  struct Own {
+    Problems problems;
+    std::vector<size_t> calls;
+  };
+  void look_at(const format::NodeDef& node, bool may_fill_tables, Problems* problems) const;
+  void add_calls(const format::NodeDef& node, std::vector<size_t>* calls) const;
+  const Own& own(size_t function);
+  void add(const Problems& from, Problems* to);
+  void add_below(std::vector<size_t> open, Problems* problems);
 
-  std::unordered_map<std::string, const format::FunctionDef*> functions_;
+  std::vector<const format::FunctionDef*> list_;
+  std::unordered_map<std::string_view, size_t> functions_;
   std::unordered_set<std::string> allowed_, fills_tables_;
+  std::vector<std::unique_ptr<const Own>> own_;  // null: not looked at
+  size_t listed_ = 0;                            // of all problems that were handed out
   std::unordered_map<std::string, Problems> of_function_;
 };
 

@@ -91,12 +91,20 @@ void RestoreSession::name_nodes() {
   std::vector<size_t> queue{0};
   std::vector<bool> seen(count);
   seen[0] = true;
+  size_t bytes = 0;
   for (size_t at = 0; at < queue.size(); ++at)
     for (const auto& child : graph_.nodes[queue[at]].children) {
       const auto id = size_t(child.node_id);
       if (seen[id]) continue;
       seen[id] = true;
       const std::string& before = names_[queue[at]];
+      // Of a chain of objects the names grow with the square of its length.
+      constexpr size_t kMostBytes = size_t{128} << 20;
+      bytes += before.size() + child.local_name.size();
+      if (bytes > kMostBytes)
+        throw ResourceExhaustedError(std::string("[") + tag_ + "] " + bundle_.prefix() +
+                                     ".index: the names of its objects take more than " +
+                                     std::to_string(kMostBytes) + " bytes");
       names_[id] = before + (before.empty() ? "" : "/") + escaped_name(child.local_name);
       queue.push_back(id);
     }
@@ -247,6 +255,7 @@ void RestoreSession::assign_planned() {
     return x->shard != y->shard ? x->shard < y->shard : x->offset < y->offset;
   });
   for (const Read& r : reads) {
+    if (r.value.variable.defined() && read_in_place(bundle_, r.key, r.value.variable)) continue;
     const Tensor value = from_bundle(bundle_, r.key, tag_);
     if (r.value.variable.defined()) r.value.variable.assign(value);
     else r.value.restore(value);

@@ -168,7 +168,7 @@ void SavedModelWriter::write_meta() {
   init_info.tensor_shape = format::TensorShapeProto{.unknown_rank = true};
   meta_.signature_def["__saved_model_init_op"].outputs["__saved_model_init_op"] = init_info;
   graph_def_.versions = to_graph_def(Graph()).versions;
-  auto& info = meta_.meta_info_def.emplace();
+  auto& info = *(meta_.meta_info_def = format::MetaGraphDef::MetaInfoDef());
   info.stripped_op_list = used_ops(graph_def_);
   info.tags = {"serve"};
   info.tensorflow_version = "2.21.0";  // whose ops these are

@@ -1,5 +1,6 @@
 // The variables of a SavedModel, with their values from its checkpoint: the object graph of the model and
 // that of the checkpoint are walked together, by the names of children.
+#include <algorithm>
 #include <deque>
 #include <limits>
 
@@ -10,7 +11,9 @@
 #include "rewind/graph/tensor_proto.h"
 #include "rewind/runtime/storage.h"
 #include "rewind/saved/loaded_state.h"
+#include "rewind/saved/tensor_values.h"
 #include "rewind/tensor/tensor_impl.h"
+#include "rewind/tensor/trace.h"
 
 namespace rw::saved_model {
 namespace {
@@ -83,31 +86,28 @@ class Walk {
 Tensor read_value(const BundleReader& bundle, const std::string& key, const BundleReader::Entry& entry) {
   const DType dtype = to_dtype(entry.dtype);
   if (dtype == DType::kString) return tensor_from_strings(bundle.read_strings(key), entry.shape);
-  if (dtype == DType::kInvalid)
-    fail_unimplemented(kLoad,
-                       "the value " + quoted(key) + " has the type " + std::to_string(int(entry.dtype)));
   // Checked before memory is taken for it.
   if (entry.slices.empty() && uint64_t(entry.shape.num_elements()) * size_of(dtype) != entry.size)
     throw DataLossError(std::string("[") + kLoad + "] the value " + quoted(key) + " is " +
                         entry.shape.to_string() + " " + std::string(name_of(dtype)) + ": got " +
                         std::to_string(entry.size) + " bytes");
   rw::Value value = rw::Value::allocate(cpu_device(), dtype, entry.shape);
-  if (value.size > 0) bundle.read(key, value.data);
+  if (value.size > 0) saved::read_elements(bundle, key, value.data);
   return make_tensor(std::move(value));
 }
 
-Variable make_variable(const SavedVariable& saved, const Tensor& value, const std::string& key) {
+Shape shape_of(const SavedVariable& saved) { return saved.shape ? from_shape_proto(*saved.shape) : Shape(); }
+
+void check_fits(const SavedVariable& saved, const BundleReader::Entry& entry, const std::string& key) {
   const DType dtype = to_dtype(saved.dtype);
-  const Shape shape = saved.shape ? from_shape_proto(*saved.shape) : Shape();
-  if (dtype != value.dtype() || !shape.compatible_with(value.shape()))
-    fail_invalid(kLoad, "variable " + quoted(saved.name) + " is " + shape.to_string() + " " +
+  if (to_dtype(entry.dtype) == DType::kInvalid)
+    fail_unimplemented(kLoad,
+                       "the value " + quoted(key) + " has the type " + std::to_string(int(entry.dtype)));
+  if (dtype != to_dtype(entry.dtype) || !shape_of(saved).compatible_with(entry.shape))
+    fail_invalid(kLoad, "variable " + quoted(saved.name) + " is " + shape_of(saved).to_string() + " " +
                             (dtype == DType::kInvalid ? "of an unknown type" : std::string(name_of(dtype))) +
-                            ": got the value " + quoted(key) + " of shape " + value.shape().to_string() +
-                            " and " + std::string(name_of(value.dtype())));
-  return Variable(value, {.trainable = saved.trainable,
-                          .name = saved.name.empty() ? "Variable" : saved.name,
-                          .dtype = dtype,
-                          .shape = shape});
+                            ": got the value " + quoted(key) + " of shape " + entry.shape.to_string() +
+                            " and " + std::string(name_of(to_dtype(entry.dtype))));
 }
 
 // Tables that change have functions that save and restore them.
@@ -116,11 +116,38 @@ bool is_saved_table(const SavedObject& object) {
          object.saveable_objects.contains("table");
 }
 
-SavedTable read_table(const BundleReader& bundle, const std::string& key) {
+// Nodes that functions use.
+std::vector<bool> captured_nodes(const SavedObjectGraph& objects) {
+  std::vector<bool> captured(objects.nodes.size());
+  for (const auto& [name, f] : objects.concrete_functions)
+    for (const int32_t node : f.bound_inputs) captured[size_t(node)] = true;
+  return captured;
+}
+
+// Every value belongs to one variable; of those that two ask for, the bytes are taken twice.
+class Bytes {
+ public:
+  Bytes(const BundleReader& bundle, const std::string& prefix) : prefix_(prefix) {
+    for (const auto& [key, entry] : bundle.entries()) left_ += entry.size;
+  }
+  void take(const BundleReader::Entry& entry) {
+    if (entry.size > left_)
+      throw DataLossError(std::string("[") + kLoad + "] the variables have more bytes than " + prefix_ +
+                          ".index has values: several of them name the same value");
+    left_ -= entry.size;
+  }
+
+ private:
+  const std::string& prefix_;
+  uint64_t left_ = 0;
+};
+
+SavedTable read_table(const BundleReader& bundle, const std::string& key, Bytes* bytes) {
   SavedTable table;
   for (const auto& [name, value] : {std::pair("-keys", &table.keys), {"-values", &table.values}}) {
     const BundleReader::Entry* entry = bundle.find(key + name);
     if (!entry) fail_not_found(kLoad, "a table has no " + quoted(key + name) + " in the checkpoint");
+    bytes->take(*entry);
     *value = read_value(bundle, key + name, *entry);
   }
   return table;
@@ -128,52 +155,79 @@ SavedTable read_table(const BundleReader& bundle, const std::string& key) {
 
 }  // namespace
 
-std::vector<Variable> read_variables(const SavedObjectGraph& objects, const std::string& prefix,
-                                     std::vector<SavedTable>* tables) {
-  std::vector<Variable> variables(objects.nodes.size());
+SavedVariables::SavedVariables(const SavedObjectGraph& objects, const std::string& prefix, bool by_name)
+    : objects_(&objects),
+      variables_(objects.nodes.size()),
+      tables_(objects.nodes.size()),
+      waiting_(objects.nodes.size()) {
   bool any = false;
   for (const SavedObject& object : objects.nodes)
     any = any || std::holds_alternative<SavedVariable>(object.kind) || is_saved_table(object);
-  if (!any) return variables;
-  const BundleReader bundle(prefix, kLoad);
-  if (!bundle.find(kObjectGraph))
-    fail_invalid(kLoad, prefix + ".index has no object graph: got a checkpoint of TensorFlow 1?");
-  const std::vector<std::string> text = bundle.read_strings(kObjectGraph);
-  if (text.size() != 1) fail_invalid(kLoad, prefix + ".index: the object graph must be one text");
-  const auto checkpoint = format::decode<TrackableObjectGraph>(text[0]);
-  const std::vector<int> found = Walk(objects, checkpoint).run();
+  if (!any) return;
+  bundle_ = std::make_unique<BundleReader>(prefix, kLoad);
+  const std::vector<std::string> keys = by_name ? names() : keys_of_objects();
+  const std::vector<bool> captured = captured_nodes(objects);
+  Bytes bytes(*bundle_, prefix);
   for (size_t at = 0; at < objects.nodes.size(); ++at) {
-    if (is_saved_table(objects.nodes[at]) && found[at] >= 0)
-      for (const auto& a : checkpoint.nodes[size_t(found[at])].attributes)
-        if (a.name == "table") (*tables)[at] = read_table(bundle, a.checkpoint_key);
+    if (is_saved_table(objects.nodes[at]) && !keys[at].empty())
+      tables_[at] = read_table(*bundle_, keys[at], &bytes);
     const auto* saved = std::get_if<SavedVariable>(&objects.nodes[at].kind);
     if (!saved) continue;
-    const std::string* key = nullptr;
-    if (found[at] >= 0)
-      for (const auto& a : checkpoint.nodes[size_t(found[at])].attributes)
-        if (a.name == "VARIABLE_VALUE") key = &a.checkpoint_key;
-    const BundleReader::Entry* entry = key ? bundle.find(*key) : nullptr;
+    const BundleReader::Entry* entry = keys[at].empty() ? nullptr : bundle_->find(keys[at]);
     if (!entry)
-      fail_not_found(kLoad, "variable " + quoted(saved->name) + " has no value in " + prefix + ".index" +
-                                (key ? ", which should have " + quoted(*key) : ""));
-    variables[at] = make_variable(*saved, read_value(bundle, *key, *entry), *key);
+      fail_not_found(kLoad,
+                     "variable " + quoted(saved->name) + " has no value in " + prefix + ".index" +
+                         (keys[at].empty() || by_name ? "" : ", which should have " + quoted(keys[at])));
+    check_fits(*saved, *entry, keys[at]);
+    bytes.take(*entry);
+    if (captured[at] || by_name) variables_[at] = read(at, keys[at]);
+    else waiting_[at] = keys[at];
   }
-  return variables;
+  // The files stay open for those that wait, whatever becomes of the folder.
+  if (std::all_of(waiting_.begin(), waiting_.end(), [](const std::string& key) { return key.empty(); }))
+    bundle_.reset();
 }
 
-std::vector<Variable> read_named_variables(const SavedObjectGraph& objects, const std::string& prefix) {
-  std::vector<Variable> variables(objects.nodes.size());
-  std::optional<BundleReader> bundle;
-  for (size_t at = 0; at < objects.nodes.size(); ++at) {
-    const auto* saved = std::get_if<SavedVariable>(&objects.nodes[at].kind);
-    if (!saved) continue;
-    if (!bundle) bundle.emplace(prefix, kLoad);
-    const BundleReader::Entry* entry = bundle->find(saved->name);
-    if (!entry)
-      fail_not_found(kLoad, "variable " + quoted(saved->name) + " has no value in " + prefix + ".index");
-    variables[at] = make_variable(*saved, read_value(*bundle, saved->name, *entry), saved->name);
-  }
-  return variables;
+std::vector<std::string> SavedVariables::names() const {
+  std::vector<std::string> names(objects_->nodes.size());
+  for (size_t at = 0; at < names.size(); ++at)
+    if (const auto* saved = std::get_if<SavedVariable>(&objects_->nodes[at].kind)) names[at] = saved->name;
+  return names;
+}
+
+std::vector<std::string> SavedVariables::keys_of_objects() const {
+  if (!bundle_->find(kObjectGraph))
+    fail_invalid(kLoad, bundle_->prefix() + ".index has no object graph: got a checkpoint of TensorFlow 1?");
+  const std::vector<std::string> text = bundle_->read_strings(kObjectGraph);
+  if (text.size() != 1) fail_invalid(kLoad, bundle_->prefix() + ".index: the object graph must be one text");
+  const auto checkpoint = format::decode<TrackableObjectGraph>(text[0]);
+  const std::vector<int> found = Walk(*objects_, checkpoint).run();
+  std::vector<std::string> keys(objects_->nodes.size());
+  for (size_t at = 0; at < keys.size(); ++at)
+    if (found[at] >= 0)
+      for (const auto& a : checkpoint.nodes[size_t(found[at])].attributes)
+        if (a.name == (is_saved_table(objects_->nodes[at]) ? "table" : "VARIABLE_VALUE"))
+          keys[at] = a.checkpoint_key;
+  return keys;
+}
+
+Variable SavedVariables::read(size_t node, const std::string& key) const {
+  const auto& saved = std::get<SavedVariable>(objects_->nodes[node].kind);
+  const OutsideTraces outside;
+  return Variable(read_value(*bundle_, key, *bundle_->find(key)),
+                  {.trainable = saved.trainable,
+                   .name = saved.name.empty() ? "Variable" : saved.name,
+                   .dtype = to_dtype(saved.dtype),
+                   .shape = shape_of(saved)});
+}
+
+const Variable& SavedVariables::at(size_t node) const {
+  if (waiting_[node].empty()) return variables_[node];
+  const std::lock_guard<std::recursive_mutex> tracing(tracing_mutex());
+  const std::lock_guard lock(mutex_);
+  Variable& variable = variables_[node];
+  if (!variable.defined()) variable = read(node, waiting_[node]);
+  return variable;
 }
 
 }  // namespace rw::saved_model

@@ -63,7 +63,12 @@ SavedObject variable_object(const format::NodeDef& node, bool trainable) {
 
 }  // namespace
 
-void LoadedState::add_session_objects() {
+void LoadedState::add_session_objects(size_t file_size) {
+  // Each signature takes its part of the graph, and a copy of the functions.
+  constexpr size_t kCopied = size_t{4} << 30;
+  if (graph_.signature_def.size() > kCopied / std::max<size_t>(file_size, 1))
+    fail_exhausted(kLoad, dir_ + "/saved_model.pb: " + std::to_string(graph_.signature_def.size()) +
+                              " signatures of a graph of " + std::to_string(file_size) + " bytes");
   static const auto& kNoGraph = *new format::GraphDef;
   const format::GraphDef& graph = graph_.graph_def ? *graph_.graph_def : kNoGraph;
   format::SavedObjectGraph& objects = graph_.object_graph_def.emplace();
@@ -111,7 +116,7 @@ std::shared_ptr<const ConcreteFunction> LoadedState::build_session(const std::st
   const auto variable_called = [&](const std::string& wanted) { return variable(child(0, wanted)); };
   const SavedTrace& saved = trace(name);
   return build_session_function(
-      function, name, variable_called, library_.max_constant_bytes(), options_.memory_budget,
+      function, name, variable_called, constant_bytes_, options_.memory_budget,
       call_structure(saved.inputs, saved.outputs, function.inputs.size(), function.outputs.size()));
 }
 

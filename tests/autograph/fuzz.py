@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Random programs, rewritten by rewind-autograph, against what they do as plain C++: values and gradients.
 
-usage: fuzz.py --build FOLDER --tool rewind-autograph --link LIBRARIES [--programs N] [--seed S] [--first I] [--keep FOLDER]
+usage: fuzz.py --build FOLDER [--tool rewind-autograph] [--link LIBRARIES] [--programs N] [--seed S] [--first I] [--keep FOLDER]
 
 One program alone: --seed S --first I --programs 1 --keep FOLDER, which holds its source and what was made of it."""
 import argparse
@@ -22,16 +22,18 @@ PER_FILE = 40
 def parse_arguments():
     parser = argparse.ArgumentParser()
     parser.add_argument("--build", required=True, type=pathlib.Path)
-    parser.add_argument("--tool", required=True, type=pathlib.Path)
-    parser.add_argument("--link", required=True, nargs="+", type=pathlib.Path)
+    parser.add_argument("--tool", type=pathlib.Path)
+    parser.add_argument("--link", nargs="+", type=pathlib.Path)
     parser.add_argument("--programs", type=int, default=100)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--first", type=int, default=0)
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--keep", type=pathlib.Path)
     arguments = parser.parse_args()
-    arguments.tool = str(arguments.tool.absolute())
-    arguments.link = [str(library.absolute()) for library in arguments.link]
+    build = arguments.build
+    arguments.tool = str((arguments.tool or build / "autograph/rewind-autograph").absolute())
+    arguments.link = [str(library.absolute()) for library in
+                      arguments.link or [build / "tests/autograph/libautograph_fuzz.a", build / "tests/docs/librewind_shared.so"]]
     if arguments.keep:
         arguments.keep = arguments.keep.absolute()
     return arguments
@@ -80,7 +82,7 @@ class Batch:
         for what, command in steps:
             if not self.run(command, what):
                 break
-        for made in (".plain.o", ".converted.o", ""):
+        for made in (".plain.o", ".converted.o") + (() if self.arguments.keep else ("",)):
             pathlib.Path(program + made).unlink(missing_ok=True)
         return self.report
 

@@ -10,6 +10,7 @@ import sys
 CONSTRUCTS = {
     "if": "if (x > 0.5) { BODY }",
     "if_else": "if (y > x) { BODY } else { y = y + 0.25; }",
+    "host_arms": "if ((y > 1.0 ? 5 : 3) <= 4) { BODY } x = x + 0.25;",
     "else_if": "if (x > 6.0) y = y - 1.0; else if (x > 1.0) { BODY } else x = x + 0.5;",
     "if_init": "if (Tensor cN = x - y; cN > 0.25) { y = y + cN; BODY }",
     "while": "Tensor nN = constant(0.0); while (nN < 2.0) { nN = nN + 1.0; BODY }",
@@ -35,6 +36,8 @@ CONSTRUCTS = {
     "promoted_while": "int kN = 3; bool goN = true; while (goN && kN > 0) { --kN; if (x > 6.0) goN = false; BODY } x = x + kN;",
     "binding": "const auto [aN, bN] = std::pair{x, y}; if (aN > bN) { BODY y = y + aN; }",
     "elements": "std::vector<Tensor> vN{x, y}; if (vN[0] > 0.25) { vN[1] = vN[1] * 0.5; } x = vN[0]; y = vN[1]; BODY",
+    "while_assigns": "Tensor nN = constant(2.0); while ((nN = nN - 1.0) >= 0.0 && 3 > 2) { BODY } int kN = 2; while (kN-- > 0 && x > -9.0) { y = y + 0.5; }",
+    "parameter": "const auto bentN = [&](Tensor z) { if (z > 1.0) z = z * 0.5; return z + x * 0.25; }; if (y > 0.5) y = bentN(y); BODY",
     "lambda": "auto addN = [&](double byN) { if (x > 2.0) x = x - byN; }; if (y > 0.75) addN(0.5); BODY",
 }
 LEAF = "x = x * 0.75 + y * 0.125; y = y + 0.125 * x;"

@@ -1,5 +1,6 @@
 """Random functions of one tensor in plain C++: conditions of tensors, of the host and of promoted numbers in each other,
-jumps at any depth, switches, lambdas, structs, lists. Every one ends, and its tensors keep their types and shapes."""
+jumps at any depth, switches, lambdas, calls that change arguments, members and variables, structs, lists, arrays, tuples,
+TensorArrays, datasets. Every one ends, and its tensors keep their types and shapes."""
 import random
 
 NUMBERS = ["int", "int", "int", "int64_t", "unsigned", "short", "uint8_t", "bool", "double", "float"]
@@ -14,8 +15,36 @@ struct Two {
   Tensor a, b;
   RW_STATE(a, b)
 };
+struct Three {
+  Two two;
+  Tensor c;
+  RW_STATE(two, c)
+};
+const double kTable[] = {0.5, -0.25, 0.75};
 [[maybe_unused]] Tensor halved(const Tensor& t) { return t * 0.5; }
 [[maybe_unused]] void decay(Tensor& t) { t = t * 0.75; }
+[[maybe_unused]] Tensor bent(Tensor t) {
+  if (t > 1.0) return t * 0.5;
+  while (t < -1.0) t = t * 0.5 + 0.25;
+  return t;
+}
+[[maybe_unused]] void push(Tensor& a, const Tensor& b) {
+  if (a < b) a = a * 0.5 + b * 0.25;
+  else a -= 0.25;
+}
+[[maybe_unused]] std::tuple<Tensor, Tensor> ordered(const Tensor& a, const Tensor& b) {
+  if (a > b) return {b, a};
+  return {a, b};
+}
+template <class T>
+[[maybe_unused]] T larger(const T& a, const T& b) {
+  return a > b ? a : b;
+}
+// A variable; every program that has it begins by setting it.
+[[maybe_unused]] Variable& memory() {
+  static auto* const variable = new Variable(0.25);
+  return *variable;
+}
 
 """
 FOOTER = "}  // namespace\n}  // namespace rw::autograph_test\n"
@@ -32,6 +61,10 @@ class Program:
         self.loops = []  # "loop" or "switch"
         self.budget = self.r.randint(6, 22)
         self.in_lambda = 0
+        self.action = False  # inside of a lambda without a result
+        self.last = []  # statements at the end of the next block
+        self.place = self.r.choice(PLACES)
+        self.remembers = self.r.random() < 0.2
 
     # ---- variables
 
@@ -62,8 +95,15 @@ class Program:
     def places_of_floats(self):
         places = self.of("f")
         places += [f"{s}.{m}" for s in self.of("two") for m in "ab"]
-        places += [f"{v}[{i}]" for v in self.of("list") for i in range(2)]
+        places += [f"{v}[{i}]" for v in self.of("list", "array") for i in range(2)]
+        places += [f"std::get<{i}>({t})" for t in self.of("tuple") for i in range(2)]
+        places += [f"{s}.{m}" for s in self.of("three") for m in ("two.a", "two.b", "c")]
+        places += [f"{s}[{i}].{m}" for s in self.of("structs") for i in range(2) for m in "ab"]
         return places
+
+    def two_places(self):
+        places = self.places_of_floats()
+        return self.r.sample(places, 2)
 
     def floats(self, depth=2):
         r = self.r
@@ -76,7 +116,7 @@ class Program:
             lambda: f"({f()} - {f()})",
             lambda: f"({f()} + {self.real()})",
             lambda: f"maximum({f()}, {f()})",
-            lambda: f"halved({f()})",
+            lambda: f"{r.choice(['halved', 'bent'])}({f()})",
             lambda: f"({self.condition(1, 'tensor')} ? {f()} : {f()})",
             lambda: f"({self.condition(1)} ? {f()} : {f()})",
         ]
@@ -84,6 +124,16 @@ class Program:
             choices.append(lambda: f"(cast({self.ints(1)}, float32) * 0.25)")
         if self.of(*NUMBERS):
             choices.append(lambda: f"({f()} + {self.pick(*[k for k in NUMBERS if k != 'bool' and self.of(k)] or ['f'])})")
+        if r.random() < 0.25:
+            choices.append(lambda: f"larger(Tensor({f()}), Tensor({f()}))")
+        if self.remembers and r.random() < 0.5:
+            choices.append(lambda: f"({f()} - memory() * 0.5)")
+        if self.of("written"):
+            choices += [lambda: f"{self.pick('written')}.read({r.randint(0, 2)})", lambda: f"reduce_sum({self.pick('written')}.stack())"]
+        if self.of("holder"):
+            choices.append(lambda: f"{self.pick('holder')}({f()})")
+        if self.of("index"):
+            choices.append(lambda: f"({f()} * kTable[{self.pick('index')} % 3])")
         if self.of("index", "real index"):
             choices.append(lambda: f"({f()} - {self.pick('index', 'real index')})")
         if self.of("lambda"):
@@ -133,6 +183,10 @@ class Program:
         if by == "tensor":
             choices = [lambda: f"{r.choice(self.places_of_floats())} {r.choice(['>', '<', '>='])} {self.real()}",
                        lambda: f"{r.choice(self.places_of_floats())} {r.choice(['>', '<'])} {r.choice(self.places_of_floats())}"]
+            if self.remembers:
+                choices.append(lambda: f"memory() > {self.real()}")
+            if r.random() < 0.1:
+                choices.append(lambda: f"({r.choice(self.places_of_floats())} - {self.real()})")
             if self.of("n"):
                 choices += [lambda: f"{self.pick('n')} % {r.randint(2, 3)} == {r.randint(0, 1)}", lambda: f"{self.pick('n')} > {r.randint(-2, 4)}"]
             if self.of("t"):
@@ -158,6 +212,22 @@ class Program:
         if kind == "n" and self.of("n"):
             n = self.pick("n")
             return self.line(r.choice([f"{n} = {self.ints()};", f"++{n};", f"{n}--;", f"{n} += {r.randint(1, 4)};", f"{n} %= 5;"]))
+        style = r.random()
+        if style < 0.05:
+            return self.line("std::swap({}, {});".format(*self.two_places()))
+        if style < 0.1:
+            return self.line("std::tie({}, {}) = ordered({}, {});".format(*self.two_places(), self.floats(1), self.floats(1)))
+        if style < 0.15:
+            return self.line("push({}, {});".format(r.choice(self.places_of_floats()), self.floats(1)))
+        if style < 0.2 and self.remembers:
+            return self.line(f"memory().{r.choice(['assign', 'assign_add'])}({self.floats(1)} * 0.25);")
+        if style < 0.3 and self.of("action"):
+            return self.line(f"{self.pick('action')}({self.floats(1)});")
+        if style < 0.35 and self.of("written"):
+            t = self.pick("written")
+            return self.line(f"{t} = {t}.write({r.randint(0, 2)}, {self.floats(1)});")
+        if style < 0.37 and self.place == "method":
+            return self.line(f"shift({self.real()});")
         f = r.choice(self.places_of_floats())
         self.line(r.choice([f"{f} = {self.floats()};"] * 4 + [f"{f} += {self.floats(1)} * 0.25;", f"{f} *= 0.5;", f"decay({f});"]))
 
@@ -174,7 +244,8 @@ class Program:
 
     def declare(self):
         r = self.r
-        what = r.choice(["f", "f", "n", "t", "list", "two", "binding", "unset", "reference", "logic"] + ["number"] * 4)
+        what = r.choice(["f", "f", "n", "t", "list", "two", "binding", "unset", "reference", "logic", "array", "tuple", "three", "structs",
+                         "ordered", "parts", "written", "called", "holder"] + ["number"] * 6)
         if what == "f":
             e = self.floats()
             self.line(f"{r.choice(['Tensor', 'auto', 'Tensor'])} {self.new('a', 'f')} = {e};")
@@ -197,6 +268,52 @@ class Program:
             e = f"std::pair<Tensor, Tensor>{{{self.floats(1)}, {self.floats(1)}}}"
             first, second = self.new("b", "f"), self.new("b", "f")
             self.line(f"auto [{first}, {second}] = {e};")
+        elif what == "array":
+            e = f"{{{self.floats(1)}, {self.floats(1)}}}"
+            kind, dimension = r.choice([("std::array<Tensor, 2>", ""), ("Tensor", "[2]")])
+            self.line(f"{kind} {self.new('v', 'array')}{dimension}{e};")
+        elif what == "tuple":
+            e = f"{self.floats(1)}, {self.floats(1)}"
+            self.line(f"std::tuple<Tensor, Tensor> {self.new('v', 'tuple')}({e});")
+        elif what == "three":
+            e = f"{{{{{self.floats(1)}, {self.floats(1)}}}, {self.floats(1)}}}"
+            self.line(f"Three {self.new('s', 'three')}{e};")
+        elif what == "structs":
+            e = f"{{{{{self.floats(1)}, {self.floats(1)}}}, {{{self.floats(0)}, {self.floats(0)}}}}}"
+            self.line(f"{r.choice(['std::vector<Two>', 'std::array<Two, 2>'])} {self.new('s', 'structs')}{{Two{e[1:-1].replace('}, {', '}, Two{')}}};")
+        elif what == "ordered":
+            e = f"ordered({self.floats(1)}, {self.floats(1)})"
+            first, second = self.new("b", "f"), self.new("b", "f")
+            self.line(f"auto [{first}, {second}] = {e};")
+        elif what == "parts":
+            if not self.of("two"):
+                return self.assign()
+            e = self.pick("two")
+            first, second = self.new("b", "f"), self.new("b", "f")
+            self.line(f"auto& [{first}, {second}] = {e};")
+        elif what == "written":
+            self.count += 1
+            t, i = f"t{self.count}", f"i{self.count}"
+            self.line(f"TensorArray {t}(float32, {{.size = 3, .clear_after_read = false, .element_shape = Shape()}});")
+            self.last = [f"{t} = {t}.write({i}, {self.floats(1)});"]
+            self.block(f"for (Tensor {i} : rw::range(3))", loop="loop")
+            self.scopes[-1][t] = "written"
+        elif what == "called":
+            self.count += 1
+            name = f"c{self.count}"
+            loops, self.loops = self.loops, []
+            self.in_lambda += 1
+            outer_action, self.action = self.action, False
+            self.last = [f"return Tensor({self.floats(1)});"]
+            self.block(f"Tensor {name} = [&]() -> Tensor", "();")
+            self.action = outer_action
+            self.in_lambda -= 1
+            self.loops = loops
+            self.scopes[-1][name] = "f"
+        elif what == "holder":
+            e, by = self.floats(1), self.real()
+            name = self.new("g", "holder")
+            self.line(f"const auto {name} = [held = Tensor({e})](const Tensor& z) {{ if (z > held) return z - {by}; return held * 0.5; }};")
         elif what == "reference":
             e = r.choice(self.places_of_floats())
             self.line(f"Tensor& {self.new('r', 'f')} = {e};")
@@ -214,6 +331,7 @@ class Program:
     def block(self, head, tail="", loop=None, names=()):
         """Braces around some statements."""
         self.line(head + " {")
+        lasts, self.last = self.last, []
         self.scopes.append(dict(names))
         if loop:
             self.loops.append(loop)
@@ -223,6 +341,8 @@ class Program:
         self.first = []
         for _ in range(self.r.randint(1, 3)):
             self.statement()
+        for last in lasts:
+            self.line(last)
         self.depth -= 1
         if loop:
             self.loops.pop()
@@ -236,6 +356,10 @@ class Program:
             self.count += 1
             c, e = f"c{self.count}", self.floats(1)
             self.block(f"if (Tensor {c} = {e}; {c} > {self.real()})", names={c: "f"})
+        elif style < 0.16:
+            self.count += 1
+            c, e = f"c{self.count}", self.condition(0, "tensor")
+            self.block(f"if (const Tensor {c} = Tensor({e}))", names={c: "t"})
         else:
             self.block(f"if ({self.condition()})")
         while r.random() < 0.25:
@@ -259,7 +383,7 @@ class Program:
         self.count += 1
         i, n = f"i{self.count}", r.randint(1, 3)
         more = f" && {self.condition(1)}" if r.random() < 0.3 else ""
-        style = r.choice(["while", "while", "promoted", "do", "for", "range", "range_n", "rows", "host", "host", "values", "endless", "bounded", "forever"])
+        style = r.choice(["while", "while", "promoted", "do", "for", "range", "range_n", "rows", "host", "host", "values", "endless", "bounded", "forever", "pair", "assigning", "dataset", "elements"])
         if style == "while":
             self.line(f"Tensor {i} = constant(0.0);")
             self.first = [f"{i} = {i} + 1.0;"]
@@ -278,6 +402,16 @@ class Program:
             self.block(f"for (Tensor {i} : rw::range({n}))", loop="loop")
         elif style == "range_n" and self.of("n"):
             self.block(f"for (const Tensor& {i} : rw::range({self.pick('n')} % 4))", loop="loop")
+        elif style == "pair":
+            self.block(f"for (Tensor {i} = 0, j{i} = {n}; {i} < j{i}; ++{i}, j{i} -= 1)", loop="loop")
+        elif style == "assigning":
+            self.line(f"Tensor {i} = constant({n}.0);")
+            self.block(f"while (({i} = {i} - 1.0) >= 0.0{more})", loop="loop")
+        elif style == "dataset":
+            self.block(f"for (Tensor {i} : data::Dataset::from_tensor_slices(constant({{0.5, -1.0, 2.0}})))", loop="loop", names={i: "f"})
+        elif style == "elements":
+            self.block(f"for (auto [{i}, e{i}] : data::Dataset::from_tensor_slices(std::tuple{{constant({{0.5, 1.5}}), constant({{-1.0, 3.0}})}}))", loop="loop",
+                       names={i: "f", f"e{i}": "f"})
         elif style == "rows":
             self.block(f"for (Tensor {i} : stack({{{self.floats(1)}, {self.floats(1)}}}))", loop="loop", names={i: "f"})
         elif style == "values":
@@ -323,7 +457,7 @@ class Program:
 
     def jump(self):
         r = self.r
-        choices = [f"return {self.floats(1)};"]
+        choices = ["return;" if self.action else f"return {self.floats(1)};"]
         if self.loops:
             choices += ["break;"] * 2
         if "loop" in self.loops:
@@ -352,21 +486,28 @@ class Program:
         f, z = f"f{self.count}", f"z{self.count}"
         loops, self.loops = self.loops, []
         self.in_lambda += 1
+        outer_action = self.action
         head = self.r.choice(["[&](Tensor {z})", "[&](const Tensor& {z}) -> Tensor", "[&](auto {z})"]).format(z=z)
         readonly = "const" in head
+        acts = self.r.random() < 0.3
+        if acts:
+            head, readonly = f"[&](const Tensor& {z})", True
+        self.action = acts
         self.line(f"const auto {f} = {head} {{")
         self.depth += 1
         self.scopes.append({} if readonly else {z: "f"})
         for _ in range(self.r.randint(1, 3)):
             self.statement()
-        result = self.floats(1)
-        self.line(f"return {result};" if readonly or not result.startswith("r") else f"return Tensor({result});")
+        if not acts:
+            result = self.floats(1)
+            self.line(f"return {result};" if readonly or not result.startswith("r") else f"return Tensor({result});")
         self.depth -= 1
         self.scopes.pop()
         self.line("};")
         self.in_lambda -= 1
         self.loops = loops
-        self.scopes[-1][f] = "lambda"
+        self.action = outer_action
+        self.scopes[-1][f] = "action" if acts else "lambda"
 
     def statement(self):
         self.budget -= 1
@@ -377,10 +518,12 @@ class Program:
                  [self.make_lambda] * (self.depth < 3))()
 
     def text(self):
-        place = self.r.choice(PLACES)
+        place = self.place
         self.scopes[0].update({"x": "f", "y": "f"})
         for _ in range(self.r.randint(0, 3)):
             self.declare()
+        if self.remembers:
+            self.lines.insert(0, "  memory().assign(0.25);")
         while self.budget > 0:
             self.statement()
         self.line("return x * 0.5 + y;")
@@ -391,7 +534,8 @@ class Program:
         if place == "lambda":
             return f"const Add add_{name}(\"{name}\", [](Tensor x) -> Tensor {{\n{start}{body}\n}});\n"
         if place == "method":
-            return (f"struct {name} {{\n  Tensor x, y;\n  Tensor call() {{\n{body}\n}}\n}};\n"
+            shift = "  void shift(double by) {\n    if (x > by) y = y - by;\n  }\n"
+            return (f"struct {name} {{\n  Tensor x, y;\n{shift}  Tensor call() {{\n{body}\n}}\n}};\n"
                     f"const Add add_{name}(\"{name}\", [](Tensor x) {{ return {name}{{x, x * 0.5}}.call(); }});\n")
         if place == "generic":
             return (f"const Add add_{name}(\"{name}\", [](Tensor start) {{\n  auto f = [y = start](auto x) mutable -> Tensor {{\n{body}\n  }};\n"

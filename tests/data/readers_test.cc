@@ -76,6 +76,32 @@ TEST(Readers, DamagedGzipIsRefused) {
   expect_error<DataLossError>([&] { read_text(path); }, "at byte");
 }
 
+// A few hundred kilobytes that become half a gigabyte.
+TEST(Readers, GzipBombsAreRefused) {
+  const std::string dir = folder("bomb");
+  const std::string zeros(size_t{8} << 20, '\0');
+  const std::string path = write_gz(dir + "/a.gz", zeros);
+  const format::ExpansionLimit strict{.always = 1 << 20, .ratio = 100};
+  expect_error<DataLossError>([&] { read_text(path, strict); },
+                              "a.gz: it unpacks to more than is allowed for a file of ");
+  EXPECT_EQ(read_text(path).size(), zeros.size());
+  EXPECT_EQ(read_text(path, {.always = 1 << 20, .ratio = 2000}).size(), zeros.size());
+  // An IDX file says so at its front.
+  std::string head("\0\0\x08\x01\0\x80\0\0", 8);
+  const std::string idx = write_gz(dir + "/b.gz", head + zeros);
+  expect_error<DataLossError>([&] { read_idx(idx, {}, strict); }, "b.gz: it unpacks to more than is allowed");
+  EXPECT_EQ(read_idx(idx).shape(), Shape({8 << 20}));
+  // A line has no end; the whole file is more than a line may have by default.
+  gzFile f = gzopen((dir + "/c.gz").c_str(), "wb1");
+  for (int i = 0; i < 33; ++i) gzwrite(f, zeros.data(), unsigned(zeros.size()));
+  gzclose(f);
+  expect_error<DataLossError>(
+      [&] {
+        for (const auto& line : text_line_dataset(dir + "/c.gz")) (void)line;
+      },
+      "c.gz: it unpacks to more than is allowed");
+}
+
 TEST(Readers, Csv) {
   const std::string dir = folder("csv");
   const std::string path =
@@ -144,7 +170,7 @@ TEST(Readers, Idx) {
         read_idx(write(dir + "/b", from_hex("00000801"
                                             "ffffffff")));
       },
-      "ends too early");
+      "b: it unpacks to more than is allowed for a file of 8 bytes at byte 8");
 }
 
 TEST(Readers, FashionMnist) {
@@ -217,6 +243,26 @@ TEST(Readers, Images) {
   EXPECT_EQ(j.shape(), (Shape{8, 8, 3}));
   EXPECT_NEAR(j(0, 0, 0).item<uint8_t>(), 200, 8);
   EXPECT_EQ(decode_image(jpeg_bytes(), 1).shape(), (Shape{8, 8, 1}));
+}
+
+// What the header says is compared with the bytes before there is memory for it.
+TEST(Readers, ImagesOfManyPixelsInFewBytes) {
+  std::string png = png_bytes();
+  const auto put = [&](std::string* bytes, size_t at, std::string_view number) {
+    bytes->replace(at, number.size(), number);
+  };
+  put(&png, 16, std::string("\0\0\x3f\xff\0\0\x3f\xff", 8));  // 16383 x 16383 in IHDR
+  const auto crc = uint32_t(crc32(0, reinterpret_cast<const unsigned char*>(png.data()) + 12, 17));
+  for (int i = 0; i < 4; ++i) png[29 + size_t(i)] = char(crc >> (24 - 8 * i));
+  expect_error<DataLossError>([&] { decode_image(png, 0, "a.png"); },
+                              "a.png: the image is too large, or for so few bytes");
+  std::string jpeg = jpeg_bytes();
+  const size_t frame = jpeg.find(std::string("\xff\xc0", 2));
+  ASSERT_NE(frame, std::string::npos);
+  put(&jpeg, frame + 5, "\x3f\xff\x3f\xff");
+  expect_error<DataLossError>([&] { decode_image(jpeg, 0, "a.jpg"); },
+                              "a.jpg: the image is too large, or for so few bytes");
+  EXPECT_EQ(decode_image(png_bytes(), 0, "a.png", {.always = 1 << 10}).shape().rank(), 3);
 }
 
 TEST(Readers, DamagedImagesAreRefused) {

@@ -232,7 +232,7 @@ TEST(Table, WhatBreaksTheRulesIsRefused) {
   // Beginnings of keys that are shared over and over.
   std::string many = entry(0, std::string(1000, 'k') + char(1), "");
   for (int i = 2; i < 100; ++i) many += entry(1000, std::string(1, char(i)), "");
-  refused(table_with(block_of(many)), "limit of 50000", {.bytes = 50000});
+  refused(table_with(block_of(many)), "more than is allowed", {.bytes = {.always = 50000, .ratio = 10}});
   refused(table_with(block_of(many)), "limit of 100", {.key_bytes = 100});
   refused(table_with(block_of(many)), "limit of 64", {.block_bytes = 64});
 }

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <complex>
 #include <cstring>
 #include <random>
@@ -11,6 +12,9 @@
 #include "rewind/base/dtype.h"
 #include "rewind/base/error.h"
 #include "rewind/base/half.h"
+#include "rewind/format/crc32c.h"
+#include "rewind/format/table.h"
+#include "rewind/format/tensor_bundle_fields.h"
 #include "tests/support/expect_error.h"
 #include "tests/support/goldens.h"
 #include "tests/support/temporary_folder.h"
@@ -136,6 +140,86 @@ TEST_F(Bundle, DamageIsSeen) {
       write_bytes(path + part, good);
     }
   }
+}
+
+// An index of a header and of entries that are made by hand; the data file has `bytes` bytes.
+class Forged : public Bundle {
+ protected:
+  using Entries = std::vector<std::pair<std::string, BundleEntryProto>>;
+  std::string forged(const Entries& entries, size_t bytes) const {
+    BundleHeaderProto header;
+    header.num_shards = 1;
+    TableBuilder table;
+    table.add("", encode(header));
+    for (const auto& [key, entry] : entries) table.add(key, encode(entry));
+    write_bytes(folder_ / "f.index", table.finish());
+    write_bytes(folder_ / "f.data-00000-of-00001", std::string(bytes, '\0'));
+    return folder_ / "f";
+  }
+  static BundleEntryProto floats(const std::vector<int64_t>& shape, int64_t offset, int64_t count) {
+    BundleEntryProto e;
+    e.dtype = DataType(int(DType::kFloat32));
+    e.shape.emplace();
+    for (const int64_t d : shape) e.shape->dim.push_back({.size = d, .name = {}});
+    e.offset = offset;
+    e.size = 4 * count;
+    e.crc32c.value = mask_crc(crc32c(std::string(size_t(4 * count), '\0')));
+    return e;
+  }
+  static TensorSliceProto rows(int64_t start, int64_t length) {
+    return {{{.start = start, .length = length}}};
+  }
+  void refused(const Entries& entries, size_t bytes, const std::string& part) const {
+    expect_error<DataLossError>([&] { BundleReader(forged(entries, bytes)); }, part);
+    expect_error<DataLossError>([&] { BundleReader(forged(entries, bytes)); }, folder_ / "f.index");
+  }
+};
+
+// Thousands of tensors over the same bytes would take them thousands of times.
+TEST_F(Forged, TensorsThatLieOverEachOther) {
+  const BundleReader good(forged({{"a", floats({10}, 0, 10)}, {"b", floats({10}, 40, 10)}}, 80));
+  std::vector<float> values(10, 1);
+  good.read("b", values.data());
+  EXPECT_EQ(values, std::vector<float>(10, 0));
+  refused({{"a", floats({20}, 0, 20)}, {"b", floats({10}, 40, 10)}}, 80,
+          "damaged at \"b\": the tensors up to it take more bytes");
+}
+
+TEST_F(Forged, SlicesHaveTheElementsOfTheTensor) {
+  const auto whole = [&](int64_t size, const std::vector<TensorSliceProto>& slices) {
+    BundleEntryProto e = floats({size}, 0, 0);
+    e.slices = slices;
+    return e;
+  };
+  const auto slice = [&](const TensorSliceProto& s, int64_t offset, int64_t count) {
+    return std::pair(slice_key("a", s), floats({count}, offset, count));
+  };
+  const auto two = [&](const TensorSliceProto& s, const TensorSliceProto& t) {
+    Entries list{slice(s, 0, 5), slice(t, 20, 5)};
+    std::sort(list.begin(), list.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+    return list;
+  };
+  const auto with = [](Entries slices, const BundleEntryProto& e) {
+    slices.emplace_back("a", e);
+    return slices;
+  };
+  const BundleReader good(forged(with(two(rows(0, 5), rows(5, 5)), whole(10, {rows(0, 5), rows(5, 5)})), 40));
+  std::vector<float> values(10, 1);
+  good.read("a", values.data());
+  EXPECT_EQ(values, std::vector<float>(10, 0));
+  // A shape for which there are too few: no memory is taken for it.
+  refused(with(two(rows(0, 5), rows(5, 5)), whole(int64_t{1} << 60, {rows(0, 5), rows(5, 5)})), 40,
+          "its slices cover 10 of 1152921504606846976 elements");
+  refused(with(two(rows(0, 5), rows(5, 5)), whole(15, {rows(0, 5), rows(5, 5), rows(5, 5)})), 40,
+          "a slice of it is named twice");
+  refused(with(two(rows(0, 5), rows(5, 5)), whole(10, {rows(0, 5), rows(6, 4)})), 40,
+          "a slice of it is missing");
+  refused(with({slice(rows(0, 6), 0, 5)}, whole(10, {rows(0, 6)})), 40, "another type or size");
+  // Slices over each other leave elements out, which are zeros and not what memory held.
+  const BundleReader hole(forged(with(two(rows(0, 5), rows(1, 5)), whole(10, {rows(0, 5), rows(1, 5)})), 40));
+  values.assign(10, 1);
+  hole.read("a", values.data());
+  EXPECT_EQ(values, std::vector<float>(10, 0));
 }
 
 }  // namespace

@@ -79,6 +79,19 @@ TEST_F(Zip, WhatIsWrittenIsRead) {
   expect_error<NotFoundError>([&] { (void)file.at("none"); }, "the archive has no \"none\"");
 }
 
+TEST_F(Zip, EmptyPartsCountAsNothing) {
+  ZipWriter zip(folder_ / "a.zip");
+  const std::string_view parts[] = {"front", {}, "end", {}};
+  zip.add("a", parts);
+  zip.add("b", parts, true);
+  zip.commit();
+  const ZipFile file(folder_ / "a.zip");
+  for (const char* name : {"a", "b"}) {
+    EXPECT_EQ(file.read(file.at(name)), "frontend");
+    EXPECT_EQ(file.at(name).crc, 0xcc111e9cU);
+  }
+}
+
 TEST_F(Zip, NothingStaysWithoutACommit) {
   { ZipWriter(folder_ / "x.zip").add("a", "b"); }
   EXPECT_TRUE(folder_.files().empty());
@@ -130,8 +143,8 @@ TEST_F(Zip, BombsAreRefused) {
   const std::string_view parts[] = {zeros};
   writer.add("zeros", parts, true);
   writer.commit();
-  const ZipFile strict(folder_ / "x.zip", "test", {.always = 1000, .ratio = 100});
-  expect_error<DataLossError>([&] { strict.read(strict.at("zeros")); }, "would become 1048576 bytes, ");
+  expect_error<DataLossError>([&] { ZipFile(folder_ / "x.zip", "test", {.always = 1000, .ratio = 100}); },
+                              "would become 1048576 bytes, ");
   const ZipFile loose(folder_ / "x.zip", "test", {.always = 1000, .ratio = 2000});
   EXPECT_EQ(loose.read(loose.at("zeros")), zeros);
   // One that says that it becomes less.
@@ -140,6 +153,28 @@ TEST_F(Zip, BombsAreRefused) {
   const uint32_t small = 500;
   std::memcpy(lie.data() + at, &small, 4);
   refused<DataLossError>(lie, "the compressed bytes of \"zeros\" are damaged");
+}
+
+// Each of them is small enough, all of them together are not.
+TEST_F(Zip, ManySmallBombsAreRefused) {
+  const std::string zeros(1 << 20, '\0');
+  const std::string_view parts[] = {zeros};
+  for (const int count : {4, 5}) {
+    ZipWriter writer(folder_ / "x.zip");
+    for (int i = 0; i < count; ++i) writer.add("zeros" + std::to_string(i), parts, true);
+    writer.commit();
+    const auto open = [&] { ZipFile(folder_ / "x.zip", "test", {.always = 4 << 20, .ratio = 100}); };
+    if (count == 4) open();
+    else expect_error<DataLossError>(open, "its files would become 5242880 bytes, ");
+  }
+}
+
+// The folders of every name are compared with all names.
+TEST_F(Zip, NamesOfManyFoldersAreRefused) {
+  std::string deep;
+  for (int i = 0; i < 101; ++i) deep += "a/";
+  refused<DataLossError>(test::read_bytes(archive({deep + "x"}, "y")), "more than 100 folders");
+  EXPECT_EQ(ZipFile(archive({deep.substr(2) + "x"}, "y")).entries().size(), 1u);
 }
 
 TEST_F(Zip, FilesDoNotLieOverOthers) {

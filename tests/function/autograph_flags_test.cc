@@ -231,6 +231,15 @@ TEST(AutographLocal, ArithmeticIsThatOfCpp) {
   number_case<int64_t>([](auto k) { return k * 100000; }, {7, -7, 100000});
   number_case<uint8_t>([](auto k) { return k + 250; }, {7, 255});
   number_case<uint32_t>([](auto k) { return k - 8u; }, {7, 9});
+  const auto every = [](auto k) {
+    const auto bits = (k & 6u) + (k | 9u) + (k ^ 5u) + ~k + (k << 3) + (k >> 1);
+    const auto truths = (k < 9u) + (k <= 7u) + (k > 9u) + (k >= 7u) + (k == 7u) + (k != 7u) + !k;
+    return (k / 3u + k % 3u - k * 5u + -k + bits + truths) % 1000u;
+  };
+  number_case<uint32_t>(every, {0, 7, 9, 4000000000u});
+  number_case<uint64_t>(every, {0, 7, 9, uint64_t(1) << 63});
+  number_case<uint8_t>(every, {0, 7, 9, 200});
+  number_case<uint16_t>(every, {0, 7, 9, 60000});
   number_case<int16_t>([](auto k) { return k * k; }, {300, -300});
   number_case<double>([](auto k) { return k / 3 > 0.5; }, {0.1, 2.5});
   number_case<uint8_t>(

@@ -125,6 +125,22 @@ TEST(Autograph, ConditionsThatAssign) {
     return y * 1000.0 + x;
   };
   check(f, {constant(5.0), constant(0.5), constant(1.0)});
+  const auto with_the_host = [](Tensor x) {
+    Tensor y = constant(0.0);
+    for (While s(state(x, y));
+         s.open() && s.condition(autograph::and_((x = x - 1.0) > 0.0, [] { return 3 > 2; })); s.step())
+      y = y + x;
+    return y * 1000.0 + x;
+  };
+  check(with_the_host, {constant(5.0), constant(0.5), constant(1.0)});
+  const auto counted = [](Tensor x) {
+    autograph::Local<int> k = 5;
+    for (If s(x > 1.0, state(k)); s.next();)
+      if (s.branch()) k = 3;
+    for (While s(state(x, k)); s.open() && s.condition(k-- > 0); s.step()) x = x * 2.0;
+    return x + k;
+  };
+  check(counted, {constant(5.0), constant(0.5)});
 }
 
 TEST(Autograph, ConditionsOfTheHostAreOrdinary) {

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Builds the libFuzzer harnesses of this folder and runs each for some seconds.
-#   tests/fuzz/run.sh [seconds [harness ...]]      tests/fuzz/run.sh 600 hdf5_fuzz
-# A harness names its sources and its seeds in comments at its top. What it finds beyond them stays in build/fuzz/.
+# Builds the fuzz targets of this folder with libFuzzer and runs each for some seconds; needs the release build.
+#   tests/fuzz/run.sh [seconds [target ...]]      tests/fuzz/run.sh 600 hdf5
+# It begins with the corpus of the target. What it finds beyond that stays in build/fuzz/.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 seconds=${1:-10}
@@ -9,24 +9,27 @@ shift || true
 clang=$(command -v clang++-19 || command -v clang++ || true)
 if [ -z "$clang" ] || ! echo 'extern "C" int LLVMFuzzerTestOneInput(const char*, unsigned long) { return 0; }' |
   "$clang" -x c++ - -fsanitize=fuzzer -o /dev/null 2>/dev/null; then
-  echo "fuzz: skipped, there is no clang with libFuzzer (libclang-rt-19-dev)"
+  echo "fuzz: skipped, there is no clang with libFuzzer (clang-19, libclang-rt-19-dev)"
   exit 0
 fi
 out=build/fuzz
 mkdir -p $out
-harnesses=("$@")
-[ $# -gt 0 ] || harnesses=($(cd tests/fuzz && ls ./*_fuzz.cc | sed 's|\./||; s|\.cc$||'))
-for name in "${harnesses[@]}"; do
-  file=tests/fuzz/$name.cc
-  # shellcheck disable=SC2046
-  sources=$(ls $(sed -n 's|^// sources: ||p' "$file") rewind/format/{read_file,atomic_file,utf8}.cc rewind/base/*.cc | sort -u)
-  # shellcheck disable=SC2086
-  "$clang" -std=c++20 -O1 -g -I. -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all -D_GLIBCXX_ASSERTIONS \
-    "$file" $sources -o "$out/$name" -lz -ldl
-  mkdir -p "$out/$name.corpus" "$out/$name.seeds"
-  seeds=$(sed -n 's|^// seeds: ||p' "$file")
-  # shellcheck disable=SC2086
-  [ -z "$seeds" ] || cp $seeds "$out/$name.seeds"
-  "$out/$name" -max_total_time="$seconds" -rss_limit_mb=512 -malloc_limit_mb=256 -timeout=10 -print_final_stats=1 \
-    -max_len=300000 -artifact_prefix="$out/$name-" "$out/$name.corpus" "$out/$name.seeds" 2>&1 | tail -n 3
+# What the tests are linked with, behind their own part.
+libraries=$(ninja -C build/release -t commands tests/fuzz_test | tail -n 1 |
+  sed 's/.*librewind_test_support.a//; s/&& :.*//' | tr ' ' '\n' | sed -E 's#^([^-/].*[.](a|so))$#build/release/\1#' | tr '\n' ' ')
+make -f tests/fuzz/Makefile -s -k -j2 CXX="$clang" LIBRARIES="$libraries"
+targets=("$@")
+[ $# -gt 0 ] || targets=($({ $out/rewind_fuzz 2>&1 || true; } | sed -n 's|^targets: ||p'))
+failed=0
+for name in "${targets[@]}"; do
+  mkdir -p "$out/$name"
+  seeds=(tests/fuzz/corpus/"$name")
+  [ "$name" = hdf5 ] && seeds+=(tests/golden/hdf5)
+  "$out/rewind_fuzz" "$name" -max_total_time="$seconds" -rss_limit_mb=1024 -malloc_limit_mb=300 -timeout=10 -len_control=0 \
+    -print_final_stats=1 -max_len=300000 -artifact_prefix="$out/$name-" "$out/$name" "${seeds[@]}" \
+    >"$out/$name.log" 2>&1 || failed=1
+  echo "$name: $(sed -n 's|stat::number_of_executed_units: *||p' "$out/$name.log" | tail -n 1) executions in ${seconds} s," \
+    "$(grep -c 'SUMMARY' "$out/$name.log" || true) found"
+  grep -A 12 'ERROR\|runtime error' "$out/$name.log" || true
 done
+exit $failed

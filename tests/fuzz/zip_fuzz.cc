@@ -1,32 +1,55 @@
-// Any bytes as a zip archive: every file in it is unpacked.
-// sources: rewind/format/zip.cc rewind/format/inflate.cc rewind/format/byte_source.cc
-// seeds: tests/fuzz/seeds/*.zip
-#include <unistd.h>
-
+// Any bytes as a zip archive: every file in it is unpacked, and read as an array of numpy's.
 #include <cstdlib>
-#include <string>
+#include <vector>
 
 #include "rewind/base/error.h"
+#include "rewind/format/npy.h"
 #include "rewind/format/zip.h"
+#include "tests/fuzz/fuzz.h"
+#include "tests/fuzz/scratch.h"
+#include "tests/fuzz/zip_sums.h"
 
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  using namespace rw::format;  // NOLINT
-  static const int file = [] {
-    char name[] = "/dev/shm/rewind-zip-fuzz-XXXXXX";
-    const int fd = mkstemp(name);
-    unlink(name);
-    return fd;
-  }();
-  static const std::string path = "/dev/fd/" + std::to_string(file);
-  if (ftruncate(file, 0) != 0 || pwrite(file, data, size, 0) != ssize_t(size)) abort();
+namespace rw::fuzz {
+namespace {
+
+template <class F>
+void attempt(F f) {
   try {
-    const ZipFile zip(path, "fuzz", {.always = 1 << 20, .ratio = 20});
-    for (const auto& entry : zip.entries()) {
-      try {
-        const std::string bytes = zip.read(entry);
-        if (bytes != zip.open(entry)->read(0, entry.size)) abort();
-      } catch (const rw::Error&) {}  // NOLINT(bugprone-empty-catch): what is damaged is refused
-    }
-  } catch (const rw::Error&) {}  // NOLINT(bugprone-empty-catch)
-  return 0;
+    f();
+  } catch (const Error&) {}  // NOLINT(bugprone-empty-catch): what is damaged is refused
 }
+
+void read(std::string_view bytes) {
+  using namespace format;  // NOLINT
+  static const Scratch folder("zip");
+  attempt([&] {
+    const ZipFile zip(folder.put("x.npz", bytes), "fuzz", {.always = 1 << 20, .ratio = 20});
+    for (const auto& entry : zip.entries()) {
+      attempt([&] {
+        const std::string whole = zip.read(entry);
+        if (whole != zip.open(entry)->read(0, entry.size)) abort();
+      });
+      attempt([&] {
+        const SharedBytes member = zip.open(entry);
+        const NpyHeader header = read_npy_header(*member);
+        if (header.dtype == DType::kString) {
+          (void)read_npy_strings(*member, header);
+        } else {
+          std::vector<char> out(size_t(header.shape.num_elements()) * header.item);
+          read_npy(*member, header, out.data());
+        }
+      });
+    }
+  });
+}
+
+std::string mutate(std::string_view bytes, Random& random) {
+  std::string out = mutate_bytes(bytes, random);
+  if (below(random, 2) == 0) fix_zip_sums(&out);
+  return out;
+}
+
+}  // namespace
+}  // namespace rw::fuzz
+
+REWIND_FUZZ_TARGET(zip, rw::fuzz::read, rw::fuzz::mutate)

@@ -324,48 +324,83 @@ def names():
 
 # ---- training that goes to and fro -------------------------------------------------------------------------
 
-def training_objects():
-    keras.backend.clear_session()
-    m = keras.Sequential([L.Dense(16, activation="tanh"), L.BatchNormalization(), L.Dense(1)])
-    optimizer = keras.optimizers.Adam(0.02)
-    step = tf.Variable(0, dtype=tf.int64, name="step", trainable=False)
-    return m, optimizer, step, tf.train.Checkpoint(model=m, optimizer=optimizer, step=step)
+class Training:
+    """A Keras model and optimizer."""
 
+    OPTIMIZERS = dict(adam=lambda: keras.optimizers.Adam(0.02),
+                      momentum=lambda: keras.optimizers.SGD(0.05, momentum=0.9, nesterov=True),
+                      rmsprop=lambda: keras.optimizers.RMSprop(0.005, momentum=0.5, centered=True))
 
-def train(objects, steps):
-    m, optimizer, step, _ = objects
-    x, y = wave((32, 5), 0, 2.0), wave((32, 1), 3, 1.0)
-    losses = []
-    for _ in range(steps):
+    def __init__(self, rule):
+        keras.backend.clear_session()
+        self.model = keras.Sequential([L.Dense(16, activation="tanh"), L.BatchNormalization(), L.Dense(1)])
+        self.optimizer = self.OPTIMIZERS[rule]()
+        self.step = tf.Variable(0, dtype=tf.int64, name="step", trainable=False)
+        self.checkpoint = tf.train.Checkpoint(model=self.model, optimizer=self.optimizer, step=self.step)
+
+    def train(self, x, y):
         with tf.GradientTape() as tape:
-            loss = tf.reduce_mean(tf.square(m(x, training=True) - y))
-        optimizer.apply(tape.gradient(loss, m.trainable_variables), m.trainable_variables)
-        step.assign_add(1)
-        losses.append(float(loss))
-    return losses
+            loss = tf.reduce_mean(tf.square(self.model(x, training=True) - y))
+        self.optimizer.apply(tape.gradient(loss, self.model.trainable_variables), self.model.trainable_variables)
+        self.step.assign_add(1)
+        return loss
 
 
-def to_and_fro():
-    run = folder / "training"
-    whole = rewind("train", "training", "-", run / "whole", 50)
-    curve = rewind("train", "training", "-", run / "ckpt", 1)
-    for turn in range(1, 50):
-        path = str(run / f"ckpt-{turn}")
-        if turn % 2:
-            objects = training_objects()
-            objects[3].restore(path).expect_partial()
-            curve += train(objects, 1)
-            objects[3].restore(path).assert_consumed() if turn == 1 else None
-            if turn == 1:  # restored a second time to see that nothing is left: take the step again
-                curve[-1:] = train(objects, 1)
-            saved = objects[3].save(str(run / "ckpt"))
+class OwnTraining:
+    """A module with a loop of its own."""
+
+    def __init__(self, rule):
+        self.rule, self.net, self.moments = rule, tf.Module(), tf.Module()
+        self.net.w1, self.net.b1 = tf.Variable(tf.zeros([5, 8])), tf.Variable(tf.zeros([8]))
+        self.net.w2, self.net.b2 = tf.Variable(tf.zeros([8, 1])), tf.Variable(tf.zeros([1]))
+        self.all = [self.net.w1, self.net.b1, self.net.w2, self.net.b2]
+        self.moments.m, self.moments.v = ([tf.Variable(tf.zeros_like(x)) for x in self.all] for _ in "mv")
+        self.moments.t = tf.Variable(0, dtype=tf.int64)
+        self.checkpoint = tf.train.Checkpoint(net=self.net, moments=self.moments)
+
+    def train(self, x, y):
+        with tf.GradientTape() as tape:
+            h = tf.tanh(x @ self.net.w1 + self.net.b1)
+            loss = tf.reduce_mean(tf.square(h @ self.net.w2 + self.net.b2 - y))
+        self.moments.t.assign_add(1)
+        t = tf.cast(self.moments.t, tf.float32)
+        for w, m, v, g in zip(self.all, self.moments.m, self.moments.v, tape.gradient(loss, self.all)):
+            if self.rule == "momentum":
+                m.assign(m * 0.9 + g)
+                w.assign_sub(m * 0.05)
+                continue
+            v.assign(v * 0.99 + tf.square(g) * 0.01)
+            if self.rule == "adam":
+                m.assign(m * 0.9 + g * 0.1)
+                rate = 0.02 * tf.sqrt(1.0 - 0.99 ** t) / (1.0 - 0.9 ** t)
+                w.assign_sub(rate * m / (tf.sqrt(v) + 1e-7))
+            else:
+                w.assign_sub(0.01 * g / (tf.sqrt(v) + 1e-7))
+        return loss
+
+
+def to_and_fro(name, objects, most):
+    """50 steps, now here and now there, in stretches of 1 to `most` steps: save, load in the other, go on."""
+    run = folder / name
+    x, y = wave((32, 5), 0, 2.0), wave((32, 1), 3, 1.0)
+    whole = rewind("train", name, "-", run / "whole", 50)
+    curve, saves = rewind("train", name, "-", run / "ckpt", 1), 1
+    while len(curve) < 50:
+        path, steps = str(run / f"ckpt-{saves}"), min(saves % most + 1, 50 - len(curve))
+        if saves % 2:
+            theirs = objects()
+            status = theirs.checkpoint.restore(path)
+            curve += [float(theirs.train(x, y)) for _ in range(steps)]
+            status.assert_consumed()
+            saved = theirs.checkpoint.save(str(run / "ckpt"))
         else:
-            curve += rewind("train", "training", path, run / "ckpt", 1)
+            curve += rewind("train", name, path, run / "ckpt", steps)
             saved = tf.train.latest_checkpoint(str(run))
-        check(f"number of checkpoint {turn + 1}", saved == str(run / f"ckpt-{turn + 1}"))
+        saves += 1
+        check(f"{name}: number of checkpoint {saves}", saved == str(run / f"ckpt-{saves}"))
     error = max(abs(a - b) for a, b in zip(whole, curve))
-    check(f"50 alternating steps: {len(curve)} losses, {error} from 50 on one side", len(curve) == 50 and error < 1e-5)
-    check("the loss fell", whole[-1] < 0.5 * whole[0])
+    check(f"{name}: 50 alternating steps: {len(curve)} losses, {error} from 50 on one side", len(curve) == 50 and error < 1e-5)
+    check(f"{name}: the loss fell", whole[-1] < 0.5 * whole[0])
 
 
 for make in [variables, tables, modules, attached, sequence, compiled, built_then_compiled, functional, subclass, layers,
@@ -377,6 +412,10 @@ bytes_are_tensorflows()
 tools()
 shards()
 names()
-to_and_fro()
+to_and_fro("training_adam", lambda: Training("adam"), 1)
+for rule in "momentum", "rmsprop":
+    to_and_fro("training_" + rule, lambda: Training(rule), 9)
+for rule in "momentum", "adam", "rmsprop":
+    to_and_fro("own_" + rule, lambda: OwnTraining(rule), 9)
 print(f"checkpoints: {checks} checks, {len(failed)} failed")
 sys.exit(bool(failed))

@@ -1,7 +1,7 @@
 // Checkpoints for check_checkpoint.py, which compares them with TensorFlow's.
 //   checkpoints copy CASE IN OUT         restores the objects of the case, checks that nothing is left, saves
 //   again checkpoints copy_late CASE IN OUT    the same; models are built behind the restore checkpoints
-//   train CASE IN OUT STEPS  restores (IN may be "-"), makes so many steps, prints the losses, saves
+//   train CASE IN OUT STEPS  restores (IN may be "-"), takes so many steps, prints the losses, saves
 //   checkpoints names IN OUT             variables by the names of TensorFlow 1's checkpoints
 #include <cstdio>
 #include <cstring>
@@ -246,6 +246,68 @@ struct Tables : Case {
   }
 };
 
+// The same with other optimizers.
+struct MomentumTraining : Training {
+  MomentumTraining() { optimizer = SGD({.learning_rate = 0.05, .momentum = 0.9, .nesterov = true}); }
+};
+struct RmspropTraining : Training {
+  RmspropTraining() { optimizer = RMSprop({.learning_rate = 0.005, .momentum = 0.5, .centered = true}); }
+};
+
+// A module with a loop of its own: momentum, Adam's moments and RMS written out.
+struct OwnTraining : Case {
+  struct Net : Module {
+    Variable w1{wave({5, 8}, 1, 0.3), {.name = "w1"}}, b1{zeros({8}), {.name = "b1"}};
+    Variable w2{wave({8, 1}, 2, 0.3), {.name = "w2"}}, b2{zeros({1}), {.name = "b2"}};
+    std::vector<Variable> all() const { return {w1, b1, w2, b2}; }
+    RW_TRACK(w1, b1, w2, b2)
+  };
+  struct Moments : Module {
+    std::vector<Variable> m, v;
+    Variable t{0, {.trainable = false, .name = "t", .dtype = int64}};
+    explicit Moments(const std::vector<Variable>& beside) {
+      for (const Variable& x : beside) {
+        m.emplace_back(zeros(x.shape()), VariableOptions{.trainable = false});
+        v.emplace_back(zeros(x.shape()), VariableOptions{.trainable = false});
+      }
+    }
+    RW_TRACK(m, v, t)
+  };
+  std::string rule;
+  Net net;
+  Moments moments{net.all()};
+  Tensor x = wave({32, 5}, 0, 2.0), y = wave({32, 1}, 3, 1.0);
+  explicit OwnTraining(std::string r) : rule(std::move(r)) {}
+  Checkpoint checkpoint() override { return Checkpoint({{"net", net}, {"moments", moments}}); }
+  float step() override {
+    const auto variables = net.all();
+    GradientTape tape;
+    const Tensor h = tanh(matmul(x, net.w1) + net.b1);
+    const Tensor loss = reduce_mean(square(matmul(h, net.w2) + net.b2 - y));
+    const auto gradients = tape.gradient(loss, variables);
+    moments.t.assign_add(int64_t(1));
+    for (size_t i = 0; i < variables.size(); ++i) {
+      const Tensor g = gradients[i];
+      const Variable &m = moments.m[i], &v = moments.v[i], &w = variables[i];
+      if (rule == "momentum") {
+        m.assign(m * 0.9F + g);
+        w.assign_sub(m * 0.05F);
+      } else {
+        v.assign(v * 0.99F + square(g) * 0.01F);
+        if (rule == "adam") {
+          m.assign(m * 0.9F + g * 0.1F);
+          const Tensor t = cast(moments.t, float32);
+          const Tensor rate = 0.02F * sqrt(1.0F - pow(0.99F, t)) / (1.0F - pow(0.9F, t));
+          w.assign_sub(rate * m / (sqrt(v) + 1e-7F));
+        } else {
+          w.assign_sub(0.01F * g / (sqrt(v) + 1e-7F));
+        }
+      }
+    }
+    return loss.item<float>();
+  }
+};
+
 std::unique_ptr<Case> make(const std::string& name) {
   if (name == "tables") return std::make_unique<Tables>();
   if (name == "variables") return std::make_unique<Variables>();
@@ -258,7 +320,10 @@ std::unique_ptr<Case> make(const std::string& name) {
   if (name == "subclass") return std::make_unique<Subclass>();
   if (name == "layers") return std::make_unique<Layers>();
   if (name == "optimizers") return std::make_unique<Optimizers>();
-  if (name == "training") return std::make_unique<Training>();
+  if (name == "training_adam") return std::make_unique<Training>();
+  if (name == "training_momentum") return std::make_unique<MomentumTraining>();
+  if (name == "training_rmsprop") return std::make_unique<RmspropTraining>();
+  if (name.starts_with("own_")) return std::make_unique<OwnTraining>(name.substr(4));
   throw NotFoundError("no case is named " + name);
 }
 

@@ -4,6 +4,9 @@
 // STEPS training steps their losses l0, ..., outputs q0, ..., weights w0, ... and the optimizer's variables
 // o0, ... The model is then saved to each SAVED.
 //   keras_models error FILE [unsafe]      loads, and prints the error
+//   keras_models tfsm DIR ENDPOINT TRAINING_ENDPOINT DATA.npz OUT.npz
+// A TFSMLayer: its results p0, ..., in training t0, ..., of a model around it after three steps q0; counts
+// has how many weights train and do not.
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -80,6 +83,27 @@ void run(int argc, char** argv) {
   for (int i = 6; i < argc; ++i) model.save(argv[i]);
 }
 
+// A SavedModel's functions as a layer: alone and in a model that trains.
+void tfsm(char** argv) {
+  const TFSMLayer layer(argv[2], {.call_endpoint = argv[3], .call_training_endpoint = argv[4]});
+  const auto data = numpy::load_npz(argv[5]);
+  const std::vector<Tensor> x = numbered(data, "x");
+  std::map<std::string, Tensor> out;
+  const auto put = [&](const std::string& letter, const std::vector<Tensor>& list) {
+    for (size_t i = 0; i < list.size(); ++i) out[letter + std::to_string(i)] = list[i];
+  };
+  put("p", layer.all(x, {.training = false}));
+  put("t", layer.all(x, {.training = true}));
+  out["counts"] = constant(std::vector<int64_t>{int64_t(layer.trainable_weights().size()),
+                                                int64_t(layer.non_trainable_weights().size())});
+  KerasTensors inputs = Input(Shape({x[0].shape()[1]}));
+  Model model(inputs, Dense(1, {.kernel_initializer = "ones"})(layer.all(inputs.list())[0]));
+  model.compile({.optimizer = SGD({.learning_rate = 0.1}), .loss = "mse"});
+  for (int i = 0; i < 3; ++i) model.train_on_batch(x, data.at("y0"));
+  put("q", model.all(x, {.training = false}));
+  numpy::savez(argv[6], out);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -88,8 +112,13 @@ int main(int argc, char** argv) {
   saving::register_keras_serializable<Net>("interop", "Net");
   saving::register_keras_serializable("interop", "twice",
                                       Activation([](const Tensor& x) { return x * 2.0; }));
+  saving::register_keras_serializable("interop", "cubed",
+                                      Loss([](const Tensor& y_true, const Tensor& y_pred) -> LossValues {
+                                        return {reduce_mean(pow(abs(y_true - y_pred), 3.0F), -1)};
+                                      }));
   try {
     if (!std::strcmp(argv[1], "run")) run(argc, argv);
+    else if (!std::strcmp(argv[1], "tfsm")) tfsm(argv);
     else models::load_model(argv[2], {.safe_mode = argc < 4});
     return 0;
   } catch (const std::exception& e) {

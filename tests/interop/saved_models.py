@@ -2,6 +2,7 @@
 dict(signature=NAME, inputs={...}) or dict(function=PATH, args=[...], kwargs={...}); gradients=1 or 2 compares
 those of the first or second order with respect to the trainable variables."""
 import dataclasses
+import os
 import typing
 
 import keras
@@ -390,6 +391,435 @@ class TableOfOps(tf.Module):
 def ops_of_functions(folder):
     tf.saved_model.save(TableOfOps(), folder)
     return [dict(function="__call__", args=[floats(3, 4), ints(3, high=10)], gradients=1)]
+
+
+# ---- more of what Keras exports
+
+def exported(folder, layers, *shape, dtype="float32", x=None):
+    m = keras.Sequential([keras.Input(shape, name="x", dtype=dtype), *layers])
+    m.export(folder, verbose=False)
+    return [dict(signature="serving_default", inputs={"x": floats(3, *shape) if x is None else x}, gradients=1)]
+
+
+@model(tolerance=5e-2)
+def mixed_precision(folder, policy="mixed_bfloat16"):
+    before = keras.mixed_precision.dtype_policy()
+    keras.mixed_precision.set_dtype_policy(policy)
+    try:
+        return exported(folder, [L.Conv2D(4, 3, activation="relu"), L.BatchNormalization(), L.GlobalAveragePooling2D(),
+                                 L.LayerNormalization(), L.Dense(3, dtype="float32")], 8, 8, 3)
+    finally:
+        keras.mixed_precision.set_dtype_policy(before)
+
+
+@model()
+def recurrent_cells(folder):
+    x = keras.Input((None, 3), name="x")
+    cells = [L.LSTMCell(4, recurrent_dropout=0.1), L.GRUCell(3), L.SimpleRNNCell(2)]
+    y = L.RNN(cells, return_sequences=True)(L.Masking(0.0)(x))
+    y = L.Bidirectional(L.GRU(3, return_sequences=True), merge_mode="mul")(L.TimeDistributed(L.Dense(2))(y))
+    keras.Model(x, y).export(folder, verbose=False)
+    value = floats(2, 6, 3)
+    value[1, 4:] = 0
+    return [dict(signature="serving_default", inputs={"x": value}, gradients=1)]
+
+
+@model()
+def stateful_recurrent(folder):
+    x = keras.Input(batch_shape=(2, 5, 3), name="x")
+    y, h, c = L.LSTM(4, stateful=True, return_sequences=True, return_state=True)(x)
+    z, g = L.GRU(3, stateful=True, return_state=True, reset_after=False)(y)
+    keras.Model(x, [z, h, c, g]).export(folder, verbose=False)
+    call = dict(signature="serving_default", inputs={"x": floats(2, 5, 3)})
+    return [call, call, dict(call, gradients=1)]
+
+
+@model()
+def conv_lstm(folder):
+    return exported(folder, [L.ConvLSTM2D(4, 3, padding="same", return_sequences=True), L.ConvLSTM2D(2, 3, dropout=0.1),
+                             L.GlobalMaxPooling2D()], 4, 6, 6, 2)
+
+
+@model()
+def convolutions_3d(folder):
+    return exported(folder, [L.Conv3D(4, 3, padding="same", activation="relu"), L.BatchNormalization(), L.MaxPooling3D(2),
+                             L.Conv3DTranspose(3, 2, strides=2), L.AveragePooling3D(2), L.ZeroPadding3D(1), L.UpSampling3D(2),
+                             L.GlobalAveragePooling3D()], 4, 4, 4, 2)
+
+
+@model()
+def convolutions_1d(folder):
+    return exported(folder, [L.Conv1D(6, 3, dilation_rate=2, padding="causal", activation="relu"),
+                             L.SeparableConv1D(6, 3, padding="same"), L.DepthwiseConv1D(3, padding="same"),
+                             L.Conv1DTranspose(4, 3, strides=2, padding="same"), L.MaxPooling1D(2),
+                             L.Conv1D(4, 3, groups=2), L.GlobalAveragePooling1D()], 16, 3)
+
+
+@model()
+def attention(folder):
+    q, v = keras.Input((5, 8), name="q"), keras.Input((7, 8), name="v")
+    out = {"attention": L.Attention(use_scale=True)([q, v]), "additive": L.AdditiveAttention()([q, v]),
+           "grouped": L.GroupQueryAttention(4, 4, 2)(q, v), "causal": L.MultiHeadAttention(2, 4)(q, q, use_causal_mask=True)}
+    keras.Model([q, v], out).export(folder, verbose=False)
+    return [dict(signature="serving_default", inputs={"q": floats(2, 5, 8), "v": floats(2, 7, 8, seed=1)}, gradients=1)]
+
+
+@model()
+def normalizations(folder):
+    x = keras.Input((6, 8), name="x")
+    out = {"unit": L.UnitNormalization()(x), "rms": L.RMSNormalization()(x), "spectral": L.SpectralNormalization(L.Dense(3))(x),
+           "group": L.GroupNormalization(4)(x), "layer": L.LayerNormalization(axis=[1, 2])(x),
+           "batch": L.BatchNormalization(axis=1)(x), "data": L.Normalization(mean=1.0, variance=2.0)(x)}
+    keras.Model(x, out).export(folder, verbose=False)
+    return [dict(signature="serving_default", inputs={"x": floats(2, 6, 8)}, gradients=1)]
+
+
+@model()
+def quantized(folder):
+    m = keras.Sequential([keras.Input((8,), name="x"), L.Dense(16, activation="relu"), L.Dense(3)])
+    m.quantize("int8")
+    m.export(folder, verbose=False)
+    return [dict(signature="serving_default", inputs={"x": floats(2, 8)})]
+
+
+@model(short=True)
+def keras_control_flow(folder):
+    """Loops, branches and maps of keras.ops; vectorized_map leaves PlaceholderWithDefault behind."""
+    k = keras.ops
+
+    class Control(L.Layer):
+        def build(self, shape):
+            self.w = self.add_weight(shape=(shape[-1],), initializer="ones", name="w")
+
+        def call(self, x):
+            y = k.cond(k.sum(x) > 0, lambda: x * self.w, lambda: x - self.w)
+            _, y = k.while_loop(lambda i, y: i < 3, lambda i, y: (i + 1, k.tanh(y * self.w)), (0, y))
+            y = k.fori_loop(0, 2, lambda i, v: v * 1.1, y)
+            y = k.map(lambda row: row * self.w, y)
+            y = k.switch(1, [lambda q: q, lambda q: q * 2], y)
+            return k.vectorized_map(lambda row: row + 1, y)
+
+    x = keras.Input((4,), name="x")
+    keras.Model(x, Control()(x)).export(folder, verbose=False)
+    return [dict(signature="serving_default", inputs={"x": floats(2, 4)}, gradients=1)]
+
+
+@model()
+def sampling(folder):
+    class Sampling(L.Layer):
+        def __init__(self, **options):
+            super().__init__(**options)
+            self.seed = keras.random.SeedGenerator(7)
+
+        def call(self, inputs):
+            mean, log_variance = inputs
+            return mean + keras.ops.exp(0.5 * log_variance) * keras.random.normal(keras.ops.shape(mean), seed=self.seed)
+
+    x = keras.Input((8, 8, 1), name="x")
+    y = L.Flatten()(L.Conv2D(4, 3, strides=2, padding="same", activation="relu")(x))
+    mean, log_variance = L.Dense(2)(y), L.Dense(2)(y)
+    z = L.Reshape((4, 4, 4))(L.Dense(64)(Sampling()([mean, log_variance])))
+    y = L.Conv2DTranspose(1, 3, strides=2, padding="same", activation="sigmoid")(z)
+    keras.Model(x, [y, mean]).export(folder, verbose=False)
+    call = dict(signature="serving_default", inputs={"x": floats(2, 8, 8, 1)}, gradients=1)
+    return [call, call]
+
+
+@model()
+def sequence_to_sequence(folder):
+    source, target = (keras.Input((None,), dtype="int32", name=n) for n in ("source", "target"))
+    _, h, c = L.LSTM(6, return_state=True)(L.Embedding(20, 5, mask_zero=True)(source))
+    y = L.LSTM(6, return_sequences=True)(L.Embedding(20, 5, mask_zero=True)(target), initial_state=[h, c])
+    keras.Model([source, target], L.TimeDistributed(L.Dense(20))(y)).export(folder, verbose=False)
+    words = 1 + ints(2, 6, high=19)
+    words[0, 4:] = 0
+    return [dict(signature="serving_default", inputs={"source": words, "target": 1 + ints(2, 4, high=19, seed=2)}, gradients=1)]
+
+
+@model()
+def several_endpoints(folder):
+    m = keras.Sequential([keras.Input((5,)), L.Dense(4, activation="gelu"), L.BatchNormalization(), L.Dropout(0.5, seed=3), L.Dense(2)])
+    archive = keras.export.ExportArchive()
+    archive.track(m)
+    spec = [tf.TensorSpec((None, 5), name="x")]
+    archive.add_endpoint("serve", lambda x: m(x, training=False), input_signature=spec)
+    archive.add_endpoint("train", lambda x: m(x, training=True), input_signature=spec)
+    archive.add_variable_collection("weights", m.trainable_variables)
+    archive.write_out(folder, verbose=False)
+    x = floats(3, 5)
+    return [dict(signature=s, inputs={"x": x}, gradients=1) for s in ("serve", "train", "train", "serve")]
+
+
+@model()
+def model_in_model(folder):
+    inner = keras.Sequential([keras.Input((6,), name="x"), L.Dense(4, activation="relu")])
+    inner.export(folder + "/inner", verbose=False)
+    outer = keras.Sequential([keras.Input((6,), name="x"), L.TFSMLayer(folder + "/inner", call_endpoint="serve"), L.Dense(2)])
+    outer.export(folder, verbose=False)
+    return [dict(signature="serving_default", inputs={"x": floats(2, 6)}, gradients=1)]
+
+
+@model()
+def sharded(folder):
+    m = keras.Sequential([keras.Input((8,), name="x"), L.Dense(64), L.Dense(64), L.Dense(2)])
+    policy = tf.train.experimental.MaxShardSizePolicy(max_shard_size=5000)
+    tf.saved_model.save(m, folder, options=tf.saved_model.SaveOptions(
+        experimental_sharding_callback=policy, experimental_variable_policy="save_variable_devices"))
+    assert len(os.listdir(folder + "/variables")) > 3
+    name, = tf.saved_model.load(folder).signatures["serving_default"].structured_input_signature[1]
+    return [dict(signature="serving_default", inputs={name: floats(2, 8)}, gradients=1)]
+
+
+# ---- more functions
+
+@model(short=True)
+def calls(folder):
+    """Functions that call functions, differentiate them, and map them over a batch."""
+    class Calls(tf.Module):
+        def __init__(self):
+            super().__init__()
+            self.w = tf.Variable(floats(3))
+            self.f = tf.function(lambda x: tf.sin(x) * self.w)
+
+        @tf.function
+        def inner(self, x, power=2): return self.f(x) ** power
+
+        @tf.function(jit_compile=True)
+        def compiled(self, x): return tf.nn.softmax(x * self.w)
+
+        @tf.function(input_signature=[tf.TensorSpec([3])])
+        def __call__(self, x):
+            again = tf.recompute_grad(lambda v: tf.tanh(v * self.w))
+            return self.inner(x) + self.inner(x, 3) + self.compiled(x) + again(x)
+
+        @tf.function(input_signature=[tf.TensorSpec([3])])
+        def hessian(self, x):
+            with tf.GradientTape() as outer:
+                outer.watch(x)
+                with tf.GradientTape() as tape:
+                    tape.watch(x)
+                    y = tf.reduce_sum(self.inner(x, 3))
+                g = tape.gradient(y, x)
+            return outer.jacobian(g, x)
+
+        @tf.function(input_signature=[tf.TensorSpec([4, 3])])
+        def mapped(self, x): return tf.vectorized_map(lambda row: tf.tensordot(row, self.w, 1) * self.f(row), x)
+
+        @tf.function(input_signature=[tf.TensorSpec([3])])
+        def forward(self, x):
+            with tf.autodiff.ForwardAccumulator(x, tf.ones([3])) as a: y = self.inner(x)
+            return y, a.jvp(y)
+
+    tf.saved_model.save(Calls(), folder)
+    x = floats(3)
+    return [dict(function=f, args=[x], gradients=1) for f in ("__call__", "hessian", "forward")] + [
+        dict(function="mapped", args=[floats(4, 3)], gradients=1)]
+
+
+@model(short=True)
+def training_with_control_flow(folder):
+    """The derivatives of branches in files hand on what they need as optionals, those of loops as lists."""
+    class Step(tf.Module):
+        def __init__(self):
+            super().__init__()
+            self.w = tf.Variable(floats(3))
+            self.count = tf.Variable(0)
+
+        @tf.function(input_signature=[tf.TensorSpec([3]), tf.TensorSpec([], tf.bool)])
+        def step(self, x, first):
+            with tf.GradientTape() as tape:
+                y = x * self.w
+                if first: y = tf.exp(y) * tf.sin(y)
+                else:
+                    for _ in tf.range(3):
+                        if tf.reduce_sum(y) > 0.0: y = tf.tanh(y) * self.w
+                        else: y = y * y - x
+                loss = tf.reduce_sum(y)
+            g = tape.gradient(loss, self.w)
+            self.w.assign_sub(0.1 * g)
+            if self.count % 2 == 0: self.w.assign(self.w * 0.9)
+            self.count.assign_add(1)
+            return loss, g
+
+        @tf.function(input_signature=[tf.TensorSpec([], tf.int32), tf.TensorSpec([3])])
+        def case(self, i, x):
+            with tf.GradientTape() as tape:
+                y = tf.switch_case(i, [lambda: tf.tanh(self.w * x), lambda: tf.exp(x) * self.w[0], lambda: x])
+                loss = tf.reduce_sum(y * y)
+            return loss, tape.gradient(loss, self.w)
+
+    tf.saved_model.save(Step(), folder)
+    x = floats(3)
+    return [dict(function="step", args=[x, np.bool_(p)]) for p in (True, False, True, False)] + [
+        dict(function="case", args=[np.int32(i), x], gradients=1) for i in (0, 1, 2)]
+
+
+@model(short=True)
+def functions_called_by_name(folder):
+    """The loop of ctc_loss calls its body by the body's own name, with the body's names of outputs."""
+    class Ctc(tf.Module):
+        def __init__(self):
+            super().__init__()
+            self.w = tf.Variable(floats(4, 5))
+
+        @tf.function(input_signature=[tf.TensorSpec([2, 6, 4]), tf.TensorSpec([2, 3], tf.int32)])
+        def __call__(self, x, labels):
+            lengths = tf.constant([3, 2]), tf.constant([6, 5])
+            return keras.ops.ctc_loss(labels, x @ self.w, *lengths)
+
+    tf.saved_model.save(Ctc(), folder)
+    return [dict(function="__call__", args=[floats(2, 6, 4), 1 + ints(2, 3, high=4)])]
+
+
+@model()
+def structures(folder):
+    class Structures(tf.Module):
+        def __init__(self):
+            super().__init__()
+            self.list = [tf.Variable(floats(2)), {"k": tf.Variable(floats(2)), "pair": (tf.Variable(1.0), tf.Variable(2.0))}]
+            self.same = self.list[0]
+            self.frozen = tf.Variable(floats(2), trainable=False)
+            self.count, self.flag, self.text = tf.Variable(3), tf.Variable(True), tf.Variable("text")
+            self.free = tf.Variable(floats(2, 3), shape=tf.TensorShape([None, None]))
+
+        @tf.function
+        def nested(self, d, n=None, k=3, *, flag=True):
+            y = d["x"] * self.list[0] + d["l"][0] * self.list[1]["k"]
+            if n is not None: y = y + n
+            if flag: y = y * float(k)
+            return {"y": y, "pair": (y, [y + 1]), "none": None}
+
+        @tf.function(input_signature=[tf.TensorSpec([None, 2]), tf.TensorSpec([], tf.bool)])
+        def passes(self, x, flag): return x, x, flag, self.frozen, self.count + 1, tf.constant([1, 2])
+
+        @tf.function(input_signature=[tf.TensorSpec([None, None])])
+        def resize(self, v):
+            self.free.assign(v)
+            return tf.shape(self.free)
+
+        @tf.function(input_signature=[])
+        def nothing(self): self.count.assign_add(1)
+
+        @tf.function
+        def defaults(self, x, y=3.0, z=tf.constant(4.0), name=None, *, axis=-1, keep=False):
+            return tf.reduce_sum(x * y * z, axis=axis, keepdims=keep)
+
+    m = Structures()
+    x, two = tf.constant(floats(2)), tf.constant(floats(2, 3))
+    m.nested({"x": x, "l": [x, x]}), m.nested({"x": x, "l": [x]}, k=4, flag=False)
+    m.defaults(two), m.defaults(two, 5.0), m.defaults(two, axis=0, keep=True), m.defaults(two, name="n")
+    tf.saved_model.save(m, folder, signatures={"passes": m.passes})
+    two = floats(2, 3)
+    return [dict(function="passes", args=[floats(3, 2), np.bool_(True)]),
+            dict(function="resize", args=[floats(4, 1)]), dict(function="nothing"), dict(function="nothing"),
+            dict(signature="passes", inputs={"x": floats(3, 2), "flag": np.bool_(False)}),
+            dict(function="defaults", args=[two]), dict(function="defaults", args=[two, 5.0]),
+            dict(function="defaults", args=[two], kwargs={"axis": 0, "keep": True}),
+            dict(function="defaults", args=[two], kwargs={"name": "n"})]
+
+
+@model(tolerance=1e-3)
+def transformer(folder, width=16, heads=2):
+    """A language model of one's own: logits, greedy decoding in a loop, training."""
+    class Language(tf.Module):
+        def __init__(self):
+            super().__init__()
+            make = lambda *s, seed: tf.Variable(0.2 * floats(*s, seed=seed))
+            self.words = make(30, width, seed=1)
+            self.blocks = [{"qkv": make(width, 3 * width, seed=5 * k + 2), "out": make(width, width, seed=5 * k + 3),
+                            "mlp": (make(width, 4 * width, seed=5 * k + 4), make(4 * width, width, seed=5 * k + 5))} for k in range(2)]
+
+        def norm(self, x):
+            mean, variance = tf.nn.moments(x, [-1], keepdims=True)
+            return tf.nn.batch_normalization(x, mean, variance, None, None, 1e-5)
+
+        @tf.function(input_signature=[tf.TensorSpec([None, None], tf.int32, name="ids")])
+        def __call__(self, ids):
+            x, n = tf.gather(self.words, ids), tf.shape(ids)[1]
+            mask = tf.linalg.band_part(tf.ones([n, n]), -1, 0)
+            for b in self.blocks:
+                q, k, v = tf.split(tf.reshape(self.norm(x) @ b["qkv"], [tf.shape(x)[0], n, heads, -1]), 3, -1)
+                a = tf.einsum("bqhd,bkhd->bhqk", q, k) / tf.sqrt(tf.cast(tf.shape(q)[-1], tf.float32))
+                a = tf.nn.softmax(a + (1.0 - mask) * -1e9)
+                x = x + tf.reshape(tf.einsum("bhqk,bkhd->bqhd", a, v), tf.shape(x)) @ b["out"]
+                x = x + tf.nn.gelu(self.norm(x) @ b["mlp"][0], approximate=True) @ b["mlp"][1]
+            return {"logits": tf.matmul(x, self.words, transpose_b=True), "mean": tf.reduce_mean(x, 1)}
+
+        @tf.function(input_signature=[tf.TensorSpec([1, None], tf.int32), tf.TensorSpec([], tf.int32)])
+        def generate(self, ids, n):
+            for _ in tf.range(n):
+                tf.autograph.experimental.set_loop_options(shape_invariants=[(ids, tf.TensorShape([1, None]))])
+                ids = tf.concat([ids, tf.argmax(self(ids)["logits"][:, -1:], -1, output_type=tf.int32)], 1)
+            return ids
+
+        @tf.function(input_signature=[tf.TensorSpec([None, None], tf.int32)])
+        def train(self, ids):
+            with tf.GradientTape() as tape:
+                logits = self(ids)["logits"][:, :-1]
+                loss = tf.reduce_mean(tf.nn.sparse_softmax_cross_entropy_with_logits(ids[:, 1:], logits))
+            for v, g in zip(self.trainable_variables, tape.gradient(loss, self.trainable_variables)):
+                v.assign_sub(0.1 * tf.convert_to_tensor(g))
+            return loss
+
+    m = Language()
+    tf.saved_model.save(m, folder, signatures={"logits": m.__call__, "generate": m.generate, "train": m.train})
+    x = ints(2, 7, high=30)
+    return [dict(signature="logits", inputs={"ids": x}, gradients=1), dict(function="train", args=[x]),
+            dict(function="generate", args=[ints(1, 3, high=30), np.int32(4)]),
+            dict(function="train", args=[ints(3, 5, high=30)]), dict(signature="logits", inputs={"ids": x})]
+
+
+@model(tolerance=1e-3)
+def keras_train_step(folder):
+    """What fit() runs, with metrics and the optimizer."""
+    m = keras.Sequential([keras.Input((6,)), L.Dense(4, activation="relu"), L.BatchNormalization(), L.Dense(1)])
+    m.compile(O.Adam(0.01), "mse", metrics=["mae"])
+    m.fit(floats(8, 6), floats(8, 1), epochs=1, verbose=0)
+
+    class Wrapped(tf.Module):
+        def __init__(self):
+            super().__init__()
+            self.model = m
+            self.state = m.variables + m.optimizer.variables + [v for x in m.metrics for v in x.variables]
+
+        @tf.function(input_signature=[tf.TensorSpec([None, 6]), tf.TensorSpec([None, 1])])
+        def step(self, x, y): return self.model.train_step((x, y))
+
+    tf.saved_model.save(Wrapped(), folder)
+    return [dict(function="step", args=[floats(8, 6, seed=i), floats(8, 1, seed=i)]) for i in range(3)]
+
+
+class Line(tf.Module):
+    def __init__(self, optimizer):
+        super().__init__()
+        self.model = keras.Sequential([keras.Input((5,)), L.Dense(8, activation="tanh"), L.Dense(1)])
+        self.optimizer = optimizer
+        optimizer.build(self.model.trainable_variables)
+        self.state = self.model.variables + optimizer.variables
+
+    @tf.function(input_signature=[tf.TensorSpec([None, 5]), tf.TensorSpec([None, 1])])
+    def step(self, x, y):
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_mean((self.model(x, training=True) - y) ** 2)
+            scaled = self.optimizer.scale_loss(loss)
+        self.optimizer.apply(tape.gradient(scaled, self.model.trainable_variables), self.model.trainable_variables)
+        return loss
+
+
+def line(name, optimizer):
+    def make(folder):
+        tf.saved_model.save(Line(optimizer()), folder)
+        return [dict(function="step", args=[floats(4, 5, seed=i), floats(4, 1, seed=i)]) for i in range(6)]
+    MODELS.append(Model(name, make, False, 1e-3))
+
+
+line("train_muon", lambda: O.Muon(0.05))
+line("train_loss_scale", lambda: O.LossScaleOptimizer(O.Adam(0.01), dynamic_growth_steps=2))
+line("train_accumulated", lambda: O.Adam(0.01, gradient_accumulation_steps=3, amsgrad=True))
+line("train_averaged", lambda: O.SGD(0.1, use_ema=True, ema_momentum=0.9, ema_overwrite_frequency=3, weight_decay=0.01))
+line("train_schedule_free", lambda: O.ScheduleFreeAdamW(0.05))
+line("train_warmup", lambda: O.Adamax(O.schedules.CosineDecay(0.0, 5, warmup_target=0.05, warmup_steps=3)))
+line("train_piecewise", lambda: O.SGD(O.schedules.PiecewiseConstantDecay([2, 4], [0.1, 0.01, 0.001]), clipvalue=0.1))
 
 
 # ---- text: strings, lookup tables, rows of different lengths

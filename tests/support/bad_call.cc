@@ -39,11 +39,13 @@ void keep(const TensorVector& outputs, Result& r) {
   for (const Tensor& y : outputs) r.outputs.push_back(to_array(y));
 }
 
-// The outputs that can be looked at; of a list its length, so that it is not dead code.
-TensorVector visible(const TensorVector& outputs) {
+// The outputs that can be looked at; of a list its length, and whether an optional has a value, so that they
+// are not dead code.
+TensorVector visible(const Case& c, const TensorVector& outputs) {
+  const char* const of_variants = c.call.op.starts_with("Optional") ? "OptionalHasValue" : "TensorListLength";
   TensorVector all;
   for (const Tensor& t : outputs) {
-    if (t.dtype() == DType::kVariant) all.push_back(raw_op("TensorListLength", {t})[0]);
+    if (t.dtype() == DType::kVariant) all.push_back(raw_op(of_variants, {t})[0]);
     else if (t.dtype() != DType::kResource) all.push_back(t);
   }
   return all;
@@ -76,7 +78,7 @@ std::shared_ptr<const ConcreteFunction> trace(const Leaves& in, uint32_t knows, 
 void call_function(const Case& c, uint32_t draw, bool under_tape, Result& r, std::string& stage) {
   const Leaves in(c);
   TensorVector arguments;
-  const auto body = [&](const TensorVector& leaf_tensors) { return visible(evaluate(c, leaf_tensors)); };
+  const auto body = [&](const TensorVector& leaf_tensors) { return visible(c, evaluate(c, leaf_tensors)); };
   const auto f = trace(in, draw % 4, body, &arguments);
   if (!under_tape) return keep((*f)(arguments), r);
   GradientTape tape({.watch_accessed_variables = false});
@@ -113,7 +115,7 @@ void call_in_loop(const Case& c, uint32_t draw, Result& r) {
     }
     const auto [i, sum] = while_loop([](const Tensor& i, const Tensor&) { return i < 2; },
                                      [&](const Tensor& i, Tensor sum) {
-                                       for (const Tensor& t : visible(evaluate(c, leaf_tensors)))
+                                       for (const Tensor& t : visible(c, evaluate(c, leaf_tensors)))
                                          sum = sum + touch(t);
                                        return std::tuple{i + 1, sum};
                                      },
@@ -158,7 +160,7 @@ void call_on_batch(const Case& c, uint32_t draw, Result& r) {
         [&](const TensorVector& element) {
           TensorVector all = leaf_tensors;
           for (size_t i = 0; i < chosen.size(); ++i) all[chosen[i]] = element[i];
-          return visible(evaluate(c, all));
+          return visible(c, evaluate(c, all));
         },
         elements);
   };
@@ -245,7 +247,7 @@ Result run_call(const Case& original, CallMode mode, uint32_t draw) {
   const Case c = with_gradients(original, taped);
   return guarded([&](Result& r, std::string& stage) {
     switch (mode) {
-      case CallMode::kEager: return keep(visible(evaluate(c, Leaves(c).tensors)), r);
+      case CallMode::kEager: return keep(visible(c, evaluate(c, Leaves(c).tensors)), r);
       case CallMode::kTape: return store(run(c, Leaves(c), stage), r);
       case CallMode::kFunction: return call_function(c, draw, false, r, stage);
       case CallMode::kFunctionTape: return call_function(c, draw, true, r, stage);

@@ -1,6 +1,8 @@
-// Reads all that an HDF5 file has. Damaged parts are skipped where their errors come from.
+// Reads all that an HDF5 file has. Damaged parts are skipped where their errors come from, which `failed`
+// hears of.
 #pragma once
 
+#include <functional>
 #include <set>
 #include <string>
 #include <vector>
@@ -11,14 +13,18 @@
 namespace rw::test {
 
 // Counts the arrays and attributes that could be read; throws nothing but what is no rw::Error.
-inline int read_everything(const format::Hdf5Object& object, std::set<uint64_t>* visited) {
+using Hdf5Failed = std::function<void(const Error&)>;
+inline int read_everything(const format::Hdf5Object& object, std::set<uint64_t>* visited,
+                           const Hdf5Failed& failed) {
   constexpr uint64_t kMost = 8 << 20;
   if (!visited->insert(object.address()).second) return 0;
   int count = 0;
-  const auto trying = [](auto f) {
+  const auto trying = [&](auto f) {
     try {
       f();
-    } catch (const Error&) {}  // NOLINT(bugprone-empty-catch)
+    } catch (const Error& e) {
+      if (failed) failed(e);
+    }
   };
   trying([&] {
     for (const std::string& name : object.attribute_names())
@@ -43,14 +49,14 @@ inline int read_everything(const format::Hdf5Object& object, std::set<uint64_t>*
     trying([&] {
       for (const std::string& name : object.names())
         trying([&] {
-          if (const auto inner = object.find(name)) count += read_everything(*inner, visited);
+          if (const auto inner = object.find(name)) count += read_everything(*inner, visited, failed);
         });
     });
   return count;
 }
-inline int read_everything(const format::Hdf5Object& root) {
+inline int read_everything(const format::Hdf5Object& root, const Hdf5Failed& failed = nullptr) {
   std::set<uint64_t> visited;
-  return read_everything(root, &visited);
+  return read_everything(root, &visited, failed);
 }
 
 }  // namespace rw::test

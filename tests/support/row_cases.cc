@@ -102,6 +102,11 @@ void add_list(const std::string& name, std::vector<Case>* all) {
   add("TensorListScatterIntoExistingList", {list, floats({3, 2}), places});
   add("TensorListSplit", {floats({4, 2}), ints({2}, {-1, 2}), tensor(DType::kInt64, {2}, {1, 3})});
   add("TensorListConcatLists", {list, list}, {type});
+  const Input optional = made_by("OptionalFromValue", {floats({2})});
+  add("OptionalHasValue", {optional});
+  CaseAttr shapes{.name = "output_shapes", .kind = AttrKind::kShape, .list = true};
+  shapes.shapes = {std::vector<int64_t>{2}};
+  add("OptionalGetValue", {optional}, {attr_type("output_types", {DType::kFloat32}, true), shapes});
 }
 
 void add_versions(const std::string& name, std::vector<Case>* all) {

@@ -5,11 +5,14 @@ namespace rw {
 
 void register_list_batching() {
   for (const char* op :
-       {"EmptyTensorList", "TensorListReserve", "TensorListPushBack", "TensorListPopBack",
-        "TensorListGetItem", "TensorListSetItem", "TensorListLength", "TensorListElementShape",
-        "TensorListResize", "TensorListStack", "TensorListFromTensor", "TensorListGather",
-        "TensorListScatter", "TensorListScatterV2", "TensorListScatterIntoExistingList", "TensorListConcat",
-        "TensorListConcatV2", "TensorListSplit", "TensorListConcatLists"})
+       {"EmptyTensorList",       "TensorListReserve",      "TensorListPushBack",
+        "TensorListPopBack",     "TensorListGetItem",      "TensorListSetItem",
+        "TensorListLength",      "TensorListElementShape", "TensorListResize",
+        "TensorListStack",       "TensorListFromTensor",   "TensorListGather",
+        "TensorListScatter",     "TensorListScatterV2",    "TensorListScatterIntoExistingList",
+        "TensorListConcat",      "TensorListConcatV2",     "TensorListSplit",
+        "TensorListConcatLists", "OptionalFromValue",      "OptionalNone",
+        "OptionalHasValue",      "OptionalGetValue"})
     register_batching(op, batch_by_loop);
 }
 

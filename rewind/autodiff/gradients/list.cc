@@ -92,6 +92,28 @@ void concat_grad(GradContext& g) {
   g.set(0, tensor_list_split(g.grad(), shape, g.output(1)));
 }
 
+// The gradient of an optional is an optional of the gradients.
+void optional_from_value_grad(GradContext& g) {
+  if (!g.has_grad(0)) return;
+  std::vector<DType> types;
+  std::vector<Shape> shapes;
+  for (int i = 0; i < g.num_inputs(); ++i) {
+    types.push_back(g.input_dtype(i));
+    shapes.push_back(g.input_shape(i));
+  }
+  const Tensor optional = g.grad();
+  const Tensors parts =
+      rw::apply(RW_OP("OptionalGetValue"), {&optional}, {{"output_types", types}, {"output_shapes", shapes}});
+  for (int i = 0; i < g.num_inputs(); ++i)
+    if (g.wants(i)) g.set(i, parts[size_t(i)]);
+}
+
+void optional_get_value_grad(GradContext& g) {
+  std::vector<Tensor> parts;
+  for (int i = 0; i < g.num_outputs(); ++i) parts.push_back(g.grad(i));
+  g.set(0, rw::apply(RW_OP("OptionalFromValue"), parts)[0]);
+}
+
 void split_grad(GradContext& g) {
   const Tensor& lengths = g.input(2);
   const Tensor shape = concat({constant({-1}), row_shape(g, 0)}, 0);
@@ -115,8 +137,10 @@ void register_list_gradients() {
   for (const char* op : {"TensorListConcat", "TensorListConcatV2"})
     register_gradient(op, {1, 2}, concat_grad);
   register_gradient("TensorListSplit", needs_inputs({2}), split_grad);
+  register_gradient("OptionalFromValue", kNeedsNothing, optional_from_value_grad);
+  register_gradient("OptionalGetValue", kNeedsNothing, optional_get_value_grad);
   for (const char* op : {"EmptyTensorList", "TensorListReserve", "TensorListLength", "TensorListElementShape",
-                         "TensorListConcatLists"})
+                         "TensorListConcatLists", "OptionalNone", "OptionalHasValue"})
     register_not_differentiable(op);
 }
 

@@ -68,7 +68,7 @@ void register_conversions() {
     if (is_differentiable(g.input_dtype(0)) && is_differentiable(g.output_dtype(0)))
       g.set(0, cast(g.grad(), g.input_dtype(0)));
   });
-  for (const char* op : {"Identity", "Snapshot", "DeepCopy"})
+  for (const char* op : {"Identity", "Snapshot", "DeepCopy", "PlaceholderWithDefault"})
     register_gradient(op, kNeedsNothing, [](GradContext& g) { g.set(0, g.raw_grad(0)); });
   register_gradient("IdentityN", kNeedsNothing, [](GradContext& g) {
     for (int i = 0; i < g.num_inputs(); ++i)

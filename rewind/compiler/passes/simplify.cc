@@ -97,6 +97,7 @@ const std::unordered_map<const Op*, Rule>& rules() {
         {"StopGradient", pass_on},
         {"PreventGradient", pass_on},
         {"Snapshot", pass_on},
+        {"PlaceholderWithDefault", pass_on},
         {"Reshape", reshape},
         {"ExpandDims", reshape},
         {"Squeeze", reshape},

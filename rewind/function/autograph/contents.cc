@@ -1,5 +1,6 @@
 #include "rewind/function/autograph/contents.h"
 
+#include "rewind/base/call_site.h"
 #include "rewind/base/error.h"
 #include "rewind/tensor/ops/creation.h"
 
@@ -23,8 +24,13 @@ bool holds_nothing(const BodyResult& held) {
 Copies::Copies(const char* what, const State& state) {
   for (size_t i = 0; i < state.size; ++i) {
     const Access& access = *state.entries[i].access;
+    if (access.kind == Access::kOpaque)
+      fail_invalid(what,
+                   "a staged condition decides which " + std::string(access.type) +
+                       " is returned, and the tensors in it cannot be listed; return tensors, a tuple or "
+                       "plain struct of them, or list them in the class by RW_STATE(a, b)");
     if (access.kind == Access::kUnknown)
-      fail_invalid(what, name_of_variable(state, i) + " is a " + std::string(access.type) +
+      fail_invalid(what, name_of_variable(state, i) + " is of type " + std::string(access.type) +
                              ", which the staged body may change and which cannot be copied and compared; "
                              "RW_STATE(a, b) in a class lists the members that hold tensors");
   }
@@ -62,22 +68,37 @@ void fill_with_zeros(const char* what, const State& state, size_t i) {
   state.entries[i].access->read(state.addresses[i], reader);
 }
 
-std::string name_of_variable(const State& state, size_t i) {
-  if (state.entries[i].access->kind == Access::kResult) return "the return value";
+static std::string_view written_name(const State& state, size_t i) {
   std::string_view names = state.names;
   const size_t variable = state.entries[i].variable;
   for (size_t n = 0; n < variable && !names.empty(); ++n) {
     const size_t comma = names.find(", ");
     names = comma == std::string_view::npos ? std::string_view() : names.substr(comma + 2);
   }
-  names = names.substr(0, names.find(", "));
-  return names.empty() ? "variable " + std::to_string(variable) : "\"" + std::string(names) + "\"";
+  return names.substr(0, names.find(", "));
+}
+bool is_scratch(const State& state, size_t i) {
+  return written_name(state, i).starts_with("(") && state.entries[i].access->kind == Access::kTensors;
+}
+
+std::string name_of_variable(const State& state, size_t i) {
+  const Access::Kind kind = state.entries[i].access->kind;
+  if (kind == Access::kResult || kind == Access::kOpaque) return "the return value";
+  std::string_view name = written_name(state, i);
+  if (name.starts_with("(")) name = name.substr(1, name.size() - 2);
+  return name.empty() ? "variable " + std::to_string(state.entries[i].variable)
+                      : "\"" + std::string(name) + "\"";
 }
 
 void fail_changed(const char* what, const State& state, size_t i) {
-  fail_invalid(what, name_of_variable(state, i) + " is a " + std::string(state.entries[i].access->type) +
-                         " that the staged body changes: it would change once, while the function is traced, "
-                         "and not when the graph runs; make it an rw::Tensor");
+  fail_invalid(what,
+               name_of_variable(state, i) + " is of type " + std::string(state.entries[i].access->type) +
+                   ", and the staged body changes it: that happens once, while the function is traced, and "
+                   "not when the graph runs; make it an rw::Tensor");
+}
+
+void rethrow_at_users_line(const Error& error) {
+  throw_with_places(error, {{"at", std::make_shared<CallSite>(CallSite::here())}});
 }
 
 void fail_with_sites(const char* what, const std::string& message, const BodyResult& first,
@@ -90,7 +111,9 @@ void fail_with_sites(const char* what, const std::string& message, const BodyRes
   try {
     fail_invalid(what, message);
   } catch (const Error& e) {
-    throw_with_places(e, {{"one made at", site(first)}, {"the other at", site(second)}});
+    throw_with_places(e, {{"one made at", site(first)},
+                          {"the other at", site(second)},
+                          {"at", std::make_shared<CallSite>(CallSite::here())}});
   }
 }
 

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "rewind/base/error.h"
 #include "rewind/function/autograph/state.h"
 #include "rewind/function/staging.h"
 
@@ -61,6 +62,8 @@ void replace(const State& state, size_t i, const TensorList& now, const std::vec
 // Zeros of the types and shapes in the place of all tensors of variable i; unknown sizes are 0.
 void fill_with_zeros(const char* what, const State& state, size_t i);
 
+// Whether nobody reads a variable behind the construct, so that one that had no value before has none behind.
+bool is_scratch(const State& state, size_t i);
 // "x" in quotes; the return value.
 std::string name_of_variable(const State& state, size_t i);
 // A variable of the host that a staged body changes.
@@ -68,6 +71,15 @@ std::string name_of_variable(const State& state, size_t i);
 // Of a variable's structure before and after, or in two branches, with the lines that made the tensors.
 [[noreturn]] void fail_with_sites(const char* what, const std::string& message, const BodyResult& first,
                                   const BodyResult& second);
+
+// Names the user's line, which is the construct's, in errors of f that name none.
+[[noreturn]] void rethrow_at_users_line(const Error& error);
+template <class F>
+decltype(auto) at_users_line(const F& f) {
+  try {
+    return f();
+  } catch (const Error& e) { rethrow_at_users_line(e); }
+}
 
 // Throws where staged bodies lie so deep in each other that only a recursion can have made them.
 class Nesting {

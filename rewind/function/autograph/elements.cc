@@ -1,6 +1,7 @@
 #include "rewind/function/autograph/elements.h"
 
 #include "rewind/base/error.h"
+#include "rewind/function/autograph/contents.h"
 #include "rewind/function/staging.h"
 #include "rewind/tensor/ops/binary.h"
 #include "rewind/tensor/ops/gather.h"
@@ -11,8 +12,10 @@
 namespace rw::autograph {
 
 static void check_range(const Tensor& range) {
-  if (range.rank() == 0)
+  if (range.rank() != 0) return;
+  detail::at_users_line([] {
     fail_invalid("for", "the range must have an axis to go along: it is a scalar; rw::range(n) counts");
+  });
 }
 
 Range<Tensor>::Walk::Walk(const Tensor& range) : range_(range) {
@@ -65,23 +68,28 @@ class ArrayElements final : public Counted {
   const TensorArray array_;
 };
 
-// rw::range(start, limit, delta) without the array: the number itself is carried.
+// rw::range(start, limit, delta) without the array: the number itself is carried. A known step is a constant
+// of the body, as somebody would write it.
 class Numbers final : public TensorElements {
  public:
   Numbers(Tensor start, Tensor limit, Tensor delta)
-      : start_(std::move(start)), limit_(std::move(limit)), delta_(std::move(delta)) {}
+      : start_(std::move(start)), limit_(std::move(limit)), delta_(std::move(delta)) {
+    if (!value_is_known(delta_)) return;
+    if (delta_.dtype() == DType::kInt64) step_ = delta_.item<int64_t>();
+    if (delta_.dtype() == DType::kInt32) step_ = delta_.item<int32_t>();
+  }
   std::vector<Tensor> initial() override { return {start_}; }
   Tensor more(std::span<const Tensor> own) override {
     const Tensor& i = own[0];
-    if (!value_is_known(delta_))
-      return logical_or(logical_and(delta_ > 0, i < limit_), logical_and(delta_<0, i> limit_));
-    return bool(delta_ > 0) ? i < limit_ : i > limit_;
+    if (step_) return *step_ > 0 ? i < limit_ : i > limit_;
+    return logical_or(logical_and(delta_ > 0, i < limit_), logical_and(delta_<0, i> limit_));
   }
   void take(std::span<const Tensor> own) override { element_ = own[0]; }
-  std::vector<Tensor> next() override { return {element_ + delta_}; }
+  std::vector<Tensor> next() override { return {step_ ? element_ + *step_ : element_ + delta_}; }
 
  private:
   const Tensor start_, limit_, delta_;
+  std::optional<int64_t> step_;
 };
 
 }  // namespace

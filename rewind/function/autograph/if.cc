@@ -15,7 +15,8 @@ bool is_staged(const Tensor& predicate) {
 Tensor scalar_truth(const Tensor& predicate) {
   const Shape& shape = predicate.shape();
   if (shape.fully_known() && shape.num_elements() != 1)
-    fail_invalid("bool", "the condition must be one value: got shape " + shape.to_string());
+    at_users_line(
+        [&] { fail_invalid("bool", "the condition must be one value: got shape " + shape.to_string()); });
   Tensor truth = cast(predicate, DType::kBool);
   if (!shape.has_rank() || shape.rank() != 0) truth = reshape(truth, Shape());
   return truth;
@@ -109,7 +110,11 @@ class StagedIf {
       fail_with_sites("if",
                       unset ? name + " is set in one branch only, and the other leaves it without a value"
                             : "both branches must leave " + name + " in one structure: the first leaves (" +
-                                  x + "), the second (" + y + ")",
+                                  x + "), the second (" + y + ")" +
+                                  (x.starts_with("a list") && y.starts_with("a list") &&
+                                           a.tensors.size() != b.tensors.size()
+                                       ? "; a list whose length a tensor decides must be an rw::TensorArray"
+                                       : ""),
                       a, b);
     }
     for (size_t k = 0; k < a.tensors.size(); ++k)
@@ -126,6 +131,12 @@ class StagedIf {
     std::vector<Tensor> outputs[2];
     std::vector<std::vector<uint8_t>> changed;
     for (size_t i = 0; i < state_.size; ++i) {
+      if (is_scratch(state_, i) && holds_nothing(before_.variables[i])) {
+        start_[i].restore();
+        results_[1].variables[i] = before_.variables[i];
+        changed.emplace_back();
+        continue;
+      }
       make_alike(i);
       check_same(i);
       const BodyResult &a = results_[0].variables[i], &b = results_[1].variables[i];
@@ -170,9 +181,11 @@ class StagedIf {
 
 void EndIf::operator()(StagedIf* staged) const { delete staged; }
 StagedIfPtr stage_if(const Tensor& predicate, const State& state) {
-  return StagedIfPtr(new StagedIf(predicate, state));
+  return at_users_line([&] { return StagedIfPtr(new StagedIf(predicate, state)); });
 }
-bool next_branch(StagedIf& staged) { return staged.next(); }
+bool next_branch(StagedIf& staged) {
+  return at_users_line([&] { return staged.next(); });
+}
 bool then_branch(const StagedIf& staged) { return staged.then_branch(); }
 
 }  // namespace rw::autograph::detail

@@ -34,7 +34,7 @@ inline constexpr bool is_tensor =
 
 }  // namespace detail
 
-// `names`: of the state's variables, "x, total", for messages.
+// `names`: of the state's variables, "x, (t), total", for messages; one in parentheses is not read behind.
 template <class S>
 class If {
  public:

@@ -70,7 +70,7 @@ class Local {
   static_assert(detail::Number<T>);
 
  public:
-  using value_type = T;
+  using users_type = T;
   static constexpr DType kDType = detail::number_dtype<T>();
 
   Local() = default;

@@ -74,6 +74,9 @@ template <class A, class F, class... T>
 auto or_(const A& a, F&& b, std::string_view names, T&... changed) {
   return detail::logic_with_changes<false>(a, b, names, changed...);
 }
+// What switch (int64_t(value)) decides by: one integer.
+Tensor switch_on(const Tensor& value);
+
 template <class A>
 auto not_(const A& a) {
   if constexpr (detail::is_host<A>) return !bool(a);

@@ -70,6 +70,8 @@ class StagedLoop {
     const Tensor more = elements_ ? more_elements(c.value) : tensor_of(c.value);
     by_numbers_ = c.by == Condition::kLocal && !elements_;
     assigns_ = !unchanged();
+    behind_condition_.emplace(state_);
+    condition_ = more;
     if (assigns_ && elements_) fail_invalid("for", "the condition must not assign to variables");
     if (assigns_) loop_->leave();
     else loop_->close_condition(more);
@@ -238,6 +240,8 @@ class StagedLoop {
   // condition of a turned loop.
   void finish_attempt(const Tensor* more) {
     if (by_numbers_ && host_decides(more)) return go_to_host();
+    for (size_t i = 0; i < state_.size; ++i)
+      if (is_scratch(state_, i) && holds_nothing(before_->variables[i])) (*start_)[i].restore();
     if (note_changes()) return give_up();
     const Contents after(state_);
     check_structures(after);
@@ -408,14 +412,18 @@ class StagedLoop {
     const auto follow_tensor = [&](const Tensor& t) {
       if (!is_symbol(t)) return t.impl()->kind == TensorKind::kEager;
       const auto& symbol = static_cast<const SymbolImpl&>(*t.impl());
-      return symbol.trace.get() == &body && follow(body, symbol.value);
+      Trace* const made_in = symbol.trace.get();
+      return (made_in == &body || (!more && made_in == &condition)) && follow(*made_in, symbol.value);
     };
-    if (more ? !follow_tensor(*more) : !follow(condition, condition.graph().outputs[0])) return false;
+    const auto follow_all = [&](const BodyResult& held) {
+      return std::all_of(held.tensors.begin(), held.tensors.end(), follow_tensor);
+    };
+    if (!follow_tensor(more ? *more : condition_)) return false;
     while (!left.empty()) {
       const size_t i = left.back();
       left.pop_back();
-      for (const Tensor& t : held_by(state_, i).tensors)
-        if (!follow_tensor(t)) return false;
+      if (!follow_all(held_by(state_, i))) return false;
+      if (!more && !follow_all(behind_condition_->variables[i])) return false;
     }
     return true;
   }
@@ -436,6 +444,8 @@ class StagedLoop {
   std::vector<Tensor> symbols_, own_;             // what stands for the loop variables in the open graph
   size_t num_own_ = 0;                            // loop variables of the range
   Tensor more_elements_;                          // in the graph of the condition
+  Tensor condition_;                              // its value, in its graph
+  std::optional<Contents> behind_condition_;      // in the graph of the condition
   Tensor more_;                                   // of a turned loop, before it
   std::optional<SeedMark> seeds_;
   std::optional<LoopStaging> loop_;
@@ -451,20 +461,28 @@ class StagedLoop {
 
 void EndLoop::operator()(StagedLoop* staged) const { delete staged; }
 StagedLoopPtr stage_loop(LoopKind kind, const State& state, Elements* elements) {
-  return StagedLoopPtr(new StagedLoop(kind, state, elements));
+  return at_users_line([&] { return StagedLoopPtr(new StagedLoop(kind, state, elements)); });
 }
 StagedLoopPtr stage_rest(const State& state, const Local<bool>& more) {
   StagedLoopPtr loop = stage_loop(LoopKind::kWhile, state);
-  loop->stage_rest(more.tensor());
+  at_users_line([&] { loop->stage_rest(more.tensor()); });
   return loop;
 }
-bool open_loop(StagedLoop& staged) { return staged.open(); }
-bool close_condition(StagedLoop& staged, const Condition& condition) {
-  return staged.close_condition(condition);
+bool open_loop(StagedLoop& staged) {
+  return at_users_line([&] { return staged.open(); });
 }
-void begin_body(StagedLoop& staged) { staged.begin_body(); }
-void close_body(StagedLoop& staged, FunctionRef<Condition()> condition) { staged.close_body(condition); }
-void close_body(StagedLoop& staged) { staged.close_body(); }
+bool close_condition(StagedLoop& staged, const Condition& condition) {
+  return at_users_line([&] { return staged.close_condition(condition); });
+}
+void begin_body(StagedLoop& staged) {
+  at_users_line([&] { staged.begin_body(); });
+}
+void close_body(StagedLoop& staged, FunctionRef<Condition()> condition) {
+  at_users_line([&] { staged.close_body(condition); });
+}
+void close_body(StagedLoop& staged) {
+  at_users_line([&] { staged.close_body(); });
+}
 
 void set_innermost_options(const LoopOptions& options) {
   if (innermost) innermost->set_options(options);

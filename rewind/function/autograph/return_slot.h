@@ -14,6 +14,8 @@ namespace detail {
 template <class T>
 class ReturnValue {
  public:
+  using users_type = T;
+  static constexpr bool kListsTensors = HasNest<T> || is_local<T>;
   void write_state(NestWriter& w) const {
     if (!value) return w.key.add(TraceKey::kNothing, 0);
     if constexpr (HasNest<T>) Nest<T>::write(*value, w);

@@ -27,6 +27,7 @@ struct Access {
     kTensors,  // tensors in a structure
     kNumber,   // a Local: becomes a tensor where staging needs one
     kResult,   // a return value: holds nothing until it is set
+    kOpaque,   // a return value whose tensors cannot be listed
     kValue,    // of the host: must not change
     kUnknown,  // of the host, and cannot be copied and compared
   };
@@ -47,6 +48,16 @@ constexpr std::string_view type_text() {
   std::string_view text = __PRETTY_FUNCTION__;
   text.remove_prefix(text.find("T = ") + 4);
   return text.substr(0, std::min(text.find(';'), text.rfind(']')));
+}
+
+// As the user knows it.
+template <class T>
+constexpr std::string_view users_type_text() {
+  if constexpr (requires { typename T::users_type; }) return users_type_text<typename T::users_type>();
+  else if constexpr (std::is_same_v<T, std::string>) return "std::string";
+  const std::string_view text = type_text<T>();
+  constexpr size_t kLongest = 80;
+  return text.size() > kLongest ? text.substr(0, text.find('<')) : text;
 }
 
 template <class T>
@@ -128,7 +139,8 @@ struct AccessOf {
   }
   static constexpr Access::Kind kind() {
     if constexpr (is_local<T>) return Access::kNumber;
-    else if constexpr (requires(const T& v, NestWriter& w) { v.write_state(w); }) return Access::kResult;
+    else if constexpr (requires(const T& v, NestWriter& w) { v.write_state(w); })
+      return T::kListsTensors ? Access::kResult : Access::kOpaque;
     else if constexpr (HasNest<T> && std::is_copy_assignable_v<T>) return Access::kTensors;
     else if constexpr (std::is_copy_constructible_v<T> && std::is_copy_assignable_v<T> && comparable<T>())
       return Access::kValue;
@@ -168,9 +180,9 @@ struct AccessOf<E[N]> {
 
 template <class T>
 inline constexpr Access access{
-    AccessOf<T>::kind(), type_text<T>(),     AccessOf<T>::write,
-    AccessOf<T>::read,   AccessOf<T>::copy,  AccessOf<T>::destroy,
-    AccessOf<T>::assign, AccessOf<T>::equal, AccessOf<T>::kPromotes ? AccessOf<T>::promote : nullptr};
+    AccessOf<T>::kind(), users_type_text<T>(), AccessOf<T>::write,
+    AccessOf<T>::read,   AccessOf<T>::copy,    AccessOf<T>::destroy,
+    AccessOf<T>::assign, AccessOf<T>::equal,   AccessOf<T>::kPromotes ? AccessOf<T>::promote : nullptr};
 
 struct Entry {
   const Access* access = nullptr;

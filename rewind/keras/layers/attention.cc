@@ -61,6 +61,7 @@ void fields(ConfigFields& f, MultiHeadAttentionArguments& a) {
   f("bias_constraint", o.bias_constraint);
   f("seed", o.seed);
   f.ignore("flash_attention");
+  for (const char* name : {"query_shape", "value_shape", "key_shape"}) f.ignore(name);  // of Keras 2
 }
 
 }  // namespace

@@ -314,9 +314,7 @@ Tensor RandomCrop::call(const Tensor& x, const CallArgs& args) {
   };
   const Tensor top = start(height - height_), left = start(width - width_);
   const Tensor begin = stack({constant(0), top, left, constant(0)});
-  const Tensor size =
-      dims_tensor({sizes_of(x)[0], Size(height_), Size(width_), Size(x.shape()[3])}, DType::kInt32);
-  return slice(in, begin, size);
+  return slice(in, begin, {x.shape()[0], height_, width_, x.shape()[3]});  // -1: all
 }
 
 }  // namespace rw::keras

@@ -1,8 +1,11 @@
 #include "rewind/keras/layers/wrappers.h"
 
+#include <algorithm>
+
 #include "rewind/base/dynamic_type.h"
 #include "rewind/base/error.h"
 #include "rewind/keras/layer_state.h"
+#include "rewind/keras/layers/normalization.h"
 #include "rewind/keras/loading_scope.h"
 #include "rewind/keras/registry.h"
 #include "rewind/tensor/ops/binary.h"
@@ -174,7 +177,25 @@ void TimeDistributed::build(const Shape& input) {
   layer_->build_for(step);
 }
 
-Tensor TimeDistributed::call(const Tensor& x, const CallArgs&) {
+// Whether what a layer gives for one step in training depends on more than its weights and the step:
+// statistics that it updates, numbers that it draws.
+static bool has_steps_of_its_own(const LayerState& state) {
+  if (!state.random_states.empty()) return true;
+  if (auto* object = const_cast<LayerState&>(state).object_or_null();
+      object && dynamic_cast_to<const BatchNormalization*>(object) && object->trainable())
+    return true;
+  const auto inside = state.children_now();
+  return std::any_of(inside.begin(), inside.end(), [](const auto& c) { return has_steps_of_its_own(*c); });
+}
+
+// Steps are one batch where that makes no difference.
+Tensor TimeDistributed::call(const Tensor& x, const CallArgs& args) {
+  const int64_t steps = x.shape()[1];
+  if (args.is_training() && steps > 0 && has_steps_of_its_own(*layer_.state())) {
+    std::vector<Tensor> results;
+    for (const Tensor& step : unstack(x, 1)) results.push_back((*layer_)(step));
+    return stack(results, 1);
+  }
   const Sizes sizes = sizes_of(x);
   Sizes joined{sizes[0] * sizes[1]};
   joined.insert(joined.end(), sizes.begin() + 2, sizes.end());

@@ -81,6 +81,8 @@ for op in ["Identity", "Snapshot", "DeepCopy", "StopGradient", "PreventGradient"
     allowed = dtypes(op, among=["bool"])
     for t in allowed: case(op, [b((2, 3))], grad=())
 for op in ["Identity", "StopGradient", "ZerosLike", "DeepCopy"]: case(op, [s([["a", "bc"], ["", "\u00e9"]])])
+for t in dtypes("PlaceholderWithDefault", attr="dtype", among=NUMBERS + ["bool"]):
+    case("PlaceholderWithDefault", [rnd((2, 3), t)], attrs=dict(shape=(None, 3)))
 case("PreventGradient", [f((2, 3))], grad=(), attrs=dict(message="no way back"))
 for t in NUMBERS: case("PreventGradient", [rnd((2, 3), t)], grad=())
 case("IdentityN", [[f((2, 3)), i((2,)), b(()), s(["x"])]])

@@ -1,0 +1,4 @@
+double from_c(void) {
+  int class = 2;
+  return class;
+}

@@ -1,0 +1,2 @@
+#pragma once
+inline double factor() { return 2; }
