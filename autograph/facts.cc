@@ -6,11 +6,28 @@
 
 namespace rw::autograph_tool {
 
+bool Facts::changes_members(const Range& body, std::set<Range>& visited) const {
+  if (!visited.insert(body).second) return false;
+  for (const Change& c : changes)
+    if (body.contains(c.at) && c.place.root == Place::Root::kMember &&
+        (!c.method || changes_members(*c.method, visited)))
+      return true;
+  return std::any_of(calls.begin(), calls.end(), [&](const Call& c) {
+    return c.own && body.contains(c.at) && changes_members(c.body, visited);
+  });
+}
+bool Facts::changes_members(const Range& body) const {
+  std::set<Range> visited;
+  return changes_members(body, visited);
+}
+
 void Facts::collect_members(const Range& body, std::set<Range>& visited,
                             std::vector<const Change*>& found) const {
   if (!visited.insert(body).second) return;
   for (const Change& c : changes)
-    if (body.contains(c.at) && c.place.root == Place::Root::kMember) found.push_back(&c);
+    if (body.contains(c.at) && c.place.root == Place::Root::kMember &&
+        (!c.method || changes_members(*c.method)))
+      found.push_back(&c);
   for (const Call& c : calls)
     if (c.own && body.contains(c.at)) collect_members(c.body, visited, found);
 }
@@ -24,7 +41,7 @@ std::vector<const Change*> Facts::members_changed_in(const Range& body) const {
 static constexpr int kDeepest = 6;  // functions that hand a parameter on
 
 bool Facts::takes_effect(const Change& c, int depth) const {
-  if (c.method) return !members_changed_in(*c.method).empty();
+  if (c.method) return changes_members(*c.method);
   if (!c.parameter || depth > kDeepest) return true;
   return std::any_of(changes.begin(), changes.end(), [&](const Change& o) {
     return o.place.declared == *c.parameter && takes_effect(o, depth + 1);

@@ -103,6 +103,9 @@ struct Facts {
   bool changes_tensors(const Change& c, int depth) const;
   bool takes_effect(const Change& c, int depth) const;
   void collect(const Range& region, std::set<Range>& visited, std::vector<const Change*>& found) const;
+  // Whether the body of a method changes members of *this, by other methods too.
+  bool changes_members(const Range& body) const;
+  bool changes_members(const Range& body, std::set<Range>& visited) const;
   void collect_members(const Range& body, std::set<Range>& visited, std::vector<const Change*>& found) const;
   void collect_globals(const Range& region, std::set<Range>& visited,
                        std::vector<const Change*>& found) const;

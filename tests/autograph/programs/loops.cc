@@ -30,21 +30,24 @@ struct Two {
 // vectorized_map and tapes
 const Add add_vmap("loops_vmap", [](Tensor x) {
   const Tensor xs = rw::stack({x, x - 1.0, x * 2.0});
-  const Tensor r = rw::vectorized_map(
-      [](Tensor t) {
-        Tensor n = 0.0;
-        while (t > 1.0) {
-          t = t * 0.5;
-          n = n + 1.0;
-        }
-        if (n > 1.0) t = t + n;
-        for (int i = 0; i < 3; ++i) {
-          if (t > 2.0) break;
-          t = t + 0.5;
-        }
-        return t;
-      },
-      xs);
+  const auto settle = [](Tensor t) {
+    Tensor n = 0.0;
+    while (t > 1.0) {
+      t = t * 0.5;
+      n = n + 1.0;
+    }
+    if (n > 1.0) t = t + n;
+    for (int i = 0; i < 3; ++i) {
+      if (t > 2.0) break;
+      t = t + 0.5;
+    }
+    return t;
+  };
+#ifdef AUTOGRAPH_CONVERTED
+  const Tensor r = rw::vectorized_map(settle, xs);
+#else
+  const Tensor r = rw::stack({settle(xs(0)), settle(xs(1)), settle(xs(2))});
+#endif
   return rw::reduce_sum(r);
 });
 const Add add_tape1("loops_tape1", [](Tensor x) {
@@ -135,15 +138,6 @@ const Add add_range_mod("loops_range_mod", [](Tensor x) {
     r = r * 3.0;
     if (r > 2.0) r = r - 1.0;
     s = s + r;
-  }
-  return s;
-});
-const Add add_range_self("loops_range_self", [](Tensor x) {
-  Tensor v = rw::stack({x, x * 2.0, x * 3.0});
-  Tensor s = 0.0;
-  for (Tensor r : v) {
-    v = v * 0.5;
-    s = s + r + rw::reduce_sum(v);
   }
   return s;
 });

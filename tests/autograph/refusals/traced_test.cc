@@ -227,7 +227,7 @@ TEST(AutographTraced, TensorsWithoutAValue) {
       [](Tensor x) {
         Tensor last;  // set in the iteration before, and not in the first one
         while (x < 9) {
-          x = x + last;  // named
+          x = x + last;
           last = x;
         }
         return x;
@@ -272,8 +272,8 @@ TEST(AutographTraced, ListsBehindAStagedContinue) {
       [](Tensor x) {
         std::vector<Tensor> v;
         for (int i = 0; i < 3; ++i) {
-          if (x > i) continue;
-          v.push_back(x);  // named
+          if (x > i) continue;  // named
+          v.push_back(x);
         }
         return x;
       },
@@ -381,8 +381,8 @@ TEST(AutographTraced, ChangesThatTheFileDoesNotShow) {
       [hidden, &kept](Tensor x) {
         const auto& all = *static_cast<const std::map<int, std::function<void(const Tensor&)>>*>(hidden);
         kept = x;
-        if (x > 0) all.at(1)(x);  // named
-        return kept + x;
+        if (x > 0) all.at(1)(x);
+        return kept + x;  // named
       },
       "is used outside the trace that made it");
 }
