@@ -1,5 +1,6 @@
 #include "rewind/module/lookup_trackable.h"
 
+#include "rewind/op/object.h"
 #include "rewind/tensor/apply.h"
 
 namespace rw::lookup {

@@ -20,7 +20,6 @@ using lookup::StaticHashTable;
 using lookup::StaticVocabularyTable;
 using lookup::TextFileIndex;
 using lookup::TextFileInitializer;
-using test::expect_error;
 using test::TemporaryFolder;
 using Longs = std::vector<int64_t>;
 using Strings = std::vector<std::string>;
@@ -127,7 +126,7 @@ TEST(LookupTables, WhatTheyRefuse) {
   expect_error<FailedPreconditionError>(
       [] { StaticHashTable(KeyValueTensorInitializer({"a", "a"}, {1, 2}, string, int64), -1); }, "one value");
   const StaticHashTable table = letters();
-  expect_error<InvalidArgumentError>([&] { table.lookup({1, 2}); }, "keys must be string");
+  expect_error<InvalidArgumentError>([&] { table.lookup(constant({1, 2})); }, "keys must be string");
   const DenseHashTable dense(int64, int64, -1, -10, -11, {.initial_num_buckets = 4});
   dense.insert({1, 2, 3, 4, 5}, {1, 4, 9, 16, 25});
   EXPECT_EQ(dense.lookup({5, 6}).to_vector<int64_t>(), (Longs{25, -1}));
