@@ -11,7 +11,6 @@
 namespace rw {
 
 void register_segment_gradients();
-void register_ragged_gradients();
 void register_selection_gradients();
 
 namespace {
@@ -149,7 +148,6 @@ void register_gather_gradients() {
   for (const char* op : {"TensorScatterMax", "TensorScatterMin"})
     register_gradient(op, kNeedsAll, tensor_scatter_extreme);
   register_segment_gradients();
-  register_ragged_gradients();
   register_selection_gradients();
 }
 

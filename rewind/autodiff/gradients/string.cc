@@ -4,37 +4,8 @@
 namespace rw {
 
 void register_string_gradients() {
-  for (const char* op : {"AsString",
-                         "StringJoin",
-                         "StringFormat",
-                         "StringLength",
-                         "StringLower",
-                         "StringUpper",
-                         "StringStrip",
-                         "StringToNumber",
-                         "RegexReplace",
-                         "StaticRegexReplace",
-                         "RegexFullMatch",
-                         "StaticRegexFullMatch",
-                         "StringToHashBucket",
-                         "StringToHashBucketFast",
-                         "StringToHashBucketStrong",
-                         "DecodeBase64",
-                         "EncodeBase64",
-                         "StringSplit",
-                         "StringSplitV2",
-                         "StringNGrams",
-                         "Substr",
-                         "ReduceJoin",
-                         "UnsortedSegmentJoin",
-                         "UnicodeDecode",
-                         "UnicodeDecodeWithOffsets",
-                         "UnicodeEncode",
-                         "UnicodeTranscode",
-                         "UnicodeScript",
-                         "DecodeRaw",
-                         "DecodePaddedRaw",
-                         "Fingerprint"})
+  for (const char* op : {"AsString", "StringJoin", "StringFormat", "StringLength", "StringLower",
+                         "StringUpper", "StringStrip", "StringToNumber"})
     register_not_differentiable(op);
 }
 
