@@ -10,10 +10,10 @@ namespace {
 
 TEST(LoopCost, ThreadsFollowWorkAndHandoff) {
   EXPECT_EQ(threads_worth(1000, 500, 16), 1);  // a microsecond is not split at half of one per thread
-  EXPECT_EQ(threads_worth(10000, 500, 16), 4);
+  EXPECT_EQ(threads_worth(10000, 500, 16), 3);
   EXPECT_EQ(threads_worth(1e6, 500, 16), 16);  // a millisecond is worth all
   EXPECT_EQ(threads_worth(1e6, 500, 2), 2);
-  EXPECT_EQ(threads_worth(1e6, 1e5, 16), 3);  // unless the cores are hard to have
+  EXPECT_EQ(threads_worth(1e6, 1e5, 16), 2);  // unless the cores are hard to have
   EXPECT_EQ(threads_worth(0, 500, 16), 1);
   // Never slower by the model than alone, and near the best choice.
   for (double work = 100; work < 1e8; work *= 1.7)
