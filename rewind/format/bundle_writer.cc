@@ -6,8 +6,10 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <future>
 #include <map>
 #include <memory>
+#include <system_error>
 
 #include "rewind/base/ascii.h"
 #include "rewind/base/dtype.h"
@@ -182,18 +184,32 @@ class Writer {
       *size += bytes.size();
       return crc;
     }
+    const auto* at = static_cast<const char*>(t.data);
+    const uint64_t bytes = bytes_of(t);
+    *size += bytes;
+    std::future<uint32_t> aside = checksum_aside(at, bytes);
     // Piece by piece, so that the checksum is taken of what is in the cache.
     constexpr uint64_t kPiece = 1 << 20;
-    const auto* at = static_cast<const char*>(t.data);
-    for (uint64_t rest = bytes_of(t); rest > 0;) {
+    for (uint64_t rest = bytes; rest > 0;) {
       const auto piece = size_t(std::min(kPiece, rest));
-      crc = crc32c(at, piece, crc);
+      if (!aside.valid()) crc = crc32c(at, piece, crc);
       file.write(at, piece);
       at += piece;
       rest -= piece;
-      *size += piece;
     }
-    return crc;
+    return aside.valid() ? aside.get() : crc;
+  }
+
+  // The checksum of many bytes, taken by another thread while they are written; invalid for few, and where
+  // the system gives no thread.
+  static std::future<uint32_t> checksum_aside(const char* data, uint64_t size) {
+    constexpr uint64_t kMany = 4 << 20;  // a thread begins in a hundredth of the time that they take
+    if (size < kMany) return {};
+    try {
+      return std::async(std::launch::async, [=] { return crc32c(data, size_t(size)); });
+    } catch (const std::system_error&) {
+      return {};
+    }
   }
 
   void note(const BundleTensor& t, int shard, uint64_t offset, uint64_t size, uint32_t crc) {
