@@ -67,8 +67,9 @@ void Model::set_stop_training(bool stop) const {
 
 std::vector<std::string> Model::output_names() const {
   std::vector<std::string> names;
-  if (const FunctionalGraph* g = graph(); g && !g->output_structure.names.empty())
-    return g->output_structure.names;
+  if (const FunctionalGraph* g = graph();
+      g && g->output_structure.kind == TensorStructure::Kind::kDict && !g->output_structure.is_nested())
+    return g->output_structure.keys;
   for (const KerasTensor& y : outputs()) names.push_back(y.name());
   return names;
 }
