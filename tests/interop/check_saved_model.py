@@ -26,6 +26,8 @@ only = [a for a in sys.argv[2:] if not a.startswith("--")]
 
 
 def word(value, tensors):
+    if isinstance(value, np.ndarray) and value.dtype.kind in "US": return "b:" + "|".join(value)
+    if isinstance(value, dict): return "{ " + " ".join(f"{k} {word(value[k], tensors)}" for k in value) + " }"
     if isinstance(value, (np.ndarray, np.generic)):
         tensors.append(np.array(value, order="C"))
         return "t"
@@ -39,6 +41,7 @@ def word(value, tensors):
 
 def to_tensors(value):
     if isinstance(value, (np.ndarray, np.generic)): return tf.constant(value)
+    if isinstance(value, dict): return {k: to_tensors(v) for k, v in value.items()}
     if isinstance(value, (list, tuple)): return type(value)(map(to_tensors, value))
     return value
 
@@ -61,6 +64,8 @@ def plan(calls):
 
 
 def at_path(loaded, path):
+    if isinstance(loaded.variables, list):  # TensorFlow 1's, by their names
+        return next(v for v in loaded.variables if v.name == path + ":0")
     for part in path.split("/"):
         if isinstance(loaded, (list, tuple)) or (part.isdigit() and not hasattr(loaded, part)):
             loaded = loaded[int(part)]
@@ -76,6 +81,10 @@ def loss_of(results):
             x = tf.reshape(t, [-1])
             loss += tf.reduce_sum(x * tf.cos(tf.cast(tf.range(tf.size(x)), tf.float32)))
     return loss
+
+
+def joined(texts):
+    return np.frombuffer(b"|".join(texts.numpy().ravel().tolist() if texts.shape.rank else [texts.numpy()]), np.uint8)
 
 
 def expected(folder, calls, found):
@@ -103,7 +112,7 @@ def expected(folder, calls, found):
                 if order == 2: total = sum(tf.reduce_sum(g ** 2) for g in gradients if g is not None)
         if order == 2: gradients = outer.gradient(total, variables)
         for i, t in enumerate(out):
-            if t.dtype != tf.string: results[f"{number}/out/{i}"] = t.numpy()
+            results[f"{number}/out/{i}"] = joined(t) if t.dtype == tf.string else t.numpy()
         if order:
             for k, g in zip(names, gradients):
                 results[k] = None if g is None else tf.convert_to_tensor(g).numpy()
@@ -131,11 +140,17 @@ def check(model, folder):
     text, arrays = plan(calls)
     (pathlib.Path(folder) / "plan").write_text(text)
     save_file(arrays, folder + "/in")
-    run = subprocess.run([program, folder, folder + "/plan", folder + "/in", folder + "/out"], capture_output=True,
-                         text=True)
+    run = subprocess.run([program, folder, folder + "/plan", folder + "/in", folder + "/out", folder + "/again"],
+                         capture_output=True, text=True)
     if run.returncode: return 0, [f"ended with {run.returncode}: {run.stderr[-1500:]}"]
     found = load_file(folder + "/out")
-    want = expected(folder, calls, found)
+    problems = compare(model, calls, expected(folder, calls, found), found)
+    if only or full:  # what Rewind loaded and saved, loaded by TensorFlow
+        problems += ["saved again: " + p for p in compare(model, calls, expected(folder + "/again", calls, found), found)]
+    return len(found), problems
+
+
+def compare(model, calls, want, found):
     problems = [f"{k} is missing" for k in want if k not in found]
     gradients = sum("/grad/" in k for k in found)
     if any(c.get("gradients") for c in calls) and not gradients: problems.append("no gradients at all")
@@ -143,7 +158,7 @@ def check(model, folder):
         if k not in want: problems.append(f"{k} is too much")
         elif d := difference(want[k], found[k], model.tolerance * (10 if "/grad/" in k else 1)):
             problems.append(f"{k} {d}")
-    return len(found), problems
+    return problems
 
 
 failed = values = count = 0
