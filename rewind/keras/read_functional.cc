@@ -244,23 +244,30 @@ class GraphReader {
     return e.results[size_t(call)][size_t(result)];
   }
 
-  // Masks by the input that they are of: one, or a list with null where there is none.
+  // Masks by the input that they are of: one, or lists and dictionaries with null where there is none.
   void add_mask(const std::string& name, const Config& c, size_t input, CallParts* parts) const {
-    if (c.is_null()) return;
-    if (const Config::Array* list = c.list(); list && !is_tensor_leaf(c)) {
-      for (size_t i = 0; i < list->size(); ++i) {
-        const size_t before = parts->masks.size();
-        add_mask(name, (*list)[i], i, parts);
-        for (size_t k = before; k < parts->masks.size(); ++k) parts->masks[k].in_list = true;
-      }
+    add_masks(name, c, false, &input, parts);
+  }
+  void add_masks(const std::string& name, const Config& c, bool in_list, size_t* input,
+                 CallParts* parts) const {
+    if (c.list() && !is_tensor_leaf(c)) {
+      for (const Config& item : *c.list()) add_masks(name, item, true, input, parts);
       return;
     }
+    if (c.members() && !is_tensor(c)) {
+      std::map<std::string, const Config*> sorted;
+      for (const auto& [key, value] : *c.members()) sorted[key] = &value;
+      for (const auto& [key, value] : sorted) add_masks(name, *value, true, input, parts);
+      return;
+    }
+    const size_t at = (*input)++;
+    if (c.is_null()) return;
     const Config* config = is_tensor(c) ? c.find("config") : nullptr;
     const Config* history = config ? config->find("keras_history") : is_tensor_leaf(c) ? &c : nullptr;
     if (!history) fail_config("a tensor of the graph as a mask", c);
     const KerasTensor mask = find(*history, 0);
     if (!mask.defined()) parts->complete = false;
-    else parts->masks.push_back({name, input, mask});
+    else parts->masks.push_back({name, at, mask, in_list});
   }
 
   void add_options(const Entry& e, const Config& kwargs, CallParts* parts) const {

@@ -20,7 +20,26 @@ Config write_structure(const TensorStructure& s, size_t* at, const std::function
   return out;
 }
 
+void add_paths(const TensorStructure& s, const std::string& path, bool named,
+               const std::vector<std::string>& names, std::vector<std::string>* out) {
+  if (s.kind == Kind::kPlain) {
+    const std::string own = named || out->size() >= names.size() ? "" : names[out->size()];
+    out->push_back(path + (path.empty() || own.empty() ? "" : "/") + own);
+    return;
+  }
+  for (size_t i = 0; i < s.items.size(); ++i) {
+    const bool by_key = s.kind == Kind::kDict;
+    add_paths(s.items[i], by_key ? path + (path.empty() ? "" : "/") + s.keys[i] : path, by_key, names, out);
+  }
+}
+
 }  // namespace
+
+std::vector<std::string> TensorStructure::paths(const std::vector<std::string>& names) const {
+  std::vector<std::string> out;
+  add_paths(*this, "", false, names, &out);
+  return out;
+}
 
 bool TensorStructure::is_nested() const {
   return std::any_of(items.begin(), items.end(),

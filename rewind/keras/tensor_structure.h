@@ -17,8 +17,11 @@ struct TensorStructure {
   std::vector<TensorStructure> items = {};
   std::vector<std::string> keys = {};  // of a dictionary, sorted, one per item
 
-  // A list or a dictionary of tensors holds nothing but tensors.
+  // Whether lists or dictionaries are in lists or dictionaries.
   bool is_nested() const;
+  // What Keras calls the tensors: by their keys, "u" and "u/v", and in lists by names of their own,
+  // "u/dense".
+  std::vector<std::string> paths(const std::vector<std::string>& names) const;
 };
 
 // [layer, call, result]: a tensor of a graph in a config.

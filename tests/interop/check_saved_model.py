@@ -49,7 +49,7 @@ def to_tensors(value):
 def plan(calls):
     lines, arrays = [], {}
     for number, call in enumerate(calls):
-        order = "+" * call.get("gradients", 0)
+        order = "?" * ("may_miss" in call) + "+" * call.get("gradients", 0)
         if "signature" in call:
             lines.append(f"{order}signature {call['signature']}")
             for name, value in call["inputs"].items(): arrays[f"{number}/{name}"] = np.array(value, order="C")
@@ -64,8 +64,9 @@ def plan(calls):
 
 
 def at_path(loaded, path):
-    if isinstance(loaded.variables, list):  # TensorFlow 1's, by their names
+    if hasattr(loaded, "graph"):  # TensorFlow 1's, by their names
         return next(v for v in loaded.variables if v.name == path + ":0")
+    if hasattr(loaded, path): return getattr(loaded, path)
     for part in path.split("/"):
         if isinstance(loaded, (list, tuple)) or (part.isdigit() and not hasattr(loaded, part)):
             loaded = loaded[int(part)]
@@ -92,6 +93,7 @@ def expected(folder, calls, found):
     loaded = tf.saved_model.load(folder)
     results = {}
     for number, call in enumerate(calls):
+        if f"{number}/missing" in found: continue
         if "signature" in call:
             f = loaded.signatures[call["signature"]]
             run = lambda: f(**{k: tf.constant(v) for k, v in call["inputs"].items()})
@@ -144,17 +146,33 @@ def check(model, folder):
                          capture_output=True, text=True)
     if run.returncode: return 0, [f"ended with {run.returncode}: {run.stderr[-1500:]}"]
     found = load_file(folder + "/out")
-    problems = compare(model, calls, expected(folder, calls, found), found)
-    if only or full:  # what Rewind loaded and saved, loaded by TensorFlow
+    problems = unnamed(folder, calls, found, run.stderr)
+    problems += compare(model, calls, expected(folder, calls, found), found)
+    if (only or full) and os.path.exists(folder + "/again"):  # what Rewind loaded and saved, loaded by TensorFlow
         problems += ["saved again: " + p for p in compare(model, calls, expected(folder + "/again", calls, found), found)]
     return len(found), problems
+
+
+def unnamed(folder, calls, found, loading):
+    """Ops that are missing, and that the call or the loading do not name in their messages."""
+    problems = []
+    for number, call in enumerate(calls):
+        if f"{number}/missing" not in found: continue
+        message = found[f"{number}/missing"].tobytes().decode()
+        for op in call["may_miss"]:
+            if op not in loading: problems.append(f"loading does not name {op}: {loading}")
+        what = f"signature {call['signature']}" if "signature" in call else f"function {call['function']}"
+        if not message.startswith(f"[{what} of {folder}]") or not any(op in message for op in call["may_miss"]):
+            problems.append(f"the call does not say what is missing: {message}")
+    return problems
 
 
 def compare(model, calls, want, found):
     problems = [f"{k} is missing" for k in want if k not in found]
     gradients = sum("/grad/" in k for k in found)
-    if any(c.get("gradients") for c in calls) and not gradients: problems.append("no gradients at all")
+    if any(c.get("gradients") for c in calls) and not gradients and not any(k.endswith("/missing") for k in found): problems.append("no gradients at all")
     for k in sorted(found):
+        if k.endswith("/missing"): continue
         if k not in want: problems.append(f"{k} is too much")
         elif d := difference(want[k], found[k], model.tolerance * (10 if "/grad/" in k else 1)):
             problems.append(f"{k} {d}")

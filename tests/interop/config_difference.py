@@ -1,11 +1,16 @@
 """Configs of Keras objects, as JSON: what makes two of them the same."""
 
 
+def empty(c):
+    """Nothing, also in lists and dictionaries."""
+    return c is None or isinstance(c, list) and all(map(empty, c)) or isinstance(c, dict) and all(map(empty, c.values()))
+
+
 def plain(c):
     """Without what belongs to one process, ids of shared objects, and arguments of calls that say nothing."""
     if isinstance(c, dict):
         c = {k: plain(v) for k, v in c.items() if k not in ("shared_object_id", "date_saved")}
-        if isinstance(c.get("kwargs"), dict): c["kwargs"] = {k: v for k, v in c["kwargs"].items() if v is not None}
+        if isinstance(c.get("kwargs"), dict): c["kwargs"] = {k: v for k, v in c["kwargs"].items() if not empty(v)}
         return c
     if isinstance(c, (list, tuple)): return [plain(v) for v in c]
     return c

@@ -5,8 +5,9 @@
 // turn, `b:x|y` for a tensor of texts, `True`, `False`, `None`, `i:3`, `f:0.5`, `s:text` for Python's values,
 // `[` and `]`, `(` and `)` for lists and tuples, `{ key value key value }` for dictionaries, `name=` in front
 // of an argument for one that is passed by name. A `+` in front of the line asks for gradients, `++` for
-// second ones. Results: `K/out/I` (texts as their bytes, with `|` between them), gradients `K/grad/PATH` by
-// the variables' paths, and at the end all variables as `final/PATH`. AGAIN gets the model as it was loaded.
+// second ones; a `?` in front of that allows that ops are missing: `K/missing` then has the message.
+// Results: `K/out/I` (texts as their bytes, with `|` between them), gradients `K/grad/PATH` by the variables'
+// paths, and at the end all variables as `final/PATH`. AGAIN gets the model as it was loaded.
 #include <cmath>
 #include <cstdio>
 #include <fstream>
@@ -122,7 +123,7 @@ Tensor loss_of(const std::vector<Tensor>& results) {
 
 void run(const char* dir, const char* plan, const char* in_path, const char* out_path, const char* again) {
   const auto model = saved_model::load(dir);
-  saved_model::save(model, again);
+  if (model.missing_ops().empty()) saved_model::save(model, again);
   const VariablesFile in(in_path);
   Out out;
   std::vector<TrackedChild> variables;
@@ -131,12 +132,21 @@ void run(const char* dir, const char* plan, const char* in_path, const char* out
   std::ifstream lines(plan);
   int number = 0;
   for (std::string line; std::getline(lines, line); ++number) {
+    const bool may_miss = line[0] == '?';
+    line.erase(0, may_miss);
     const size_t order = line.find_first_not_of('+');
     std::optional<GradientTape> outer, tape;
     if (order == 2) outer.emplace();
     if (order > 0) tape.emplace();
-    const auto results = Call(model, in, number, line.substr(order)).run();
     const std::string key = std::to_string(number) + "/";
+    std::vector<Tensor> results;
+    try {
+      results = Call(model, in, number, line.substr(order)).run();
+    } catch (const UnimplementedError& e) {
+      if (!may_miss) throw;
+      out.add(key + "missing", joined(constant(std::vector<std::string>{e.what()})));
+      continue;
+    }
     for (size_t i = 0; i < results.size(); ++i)
       out.add(key + "out/" + std::to_string(i),
               results[i].dtype() == DType::kString ? joined(results[i]) : results[i]);
