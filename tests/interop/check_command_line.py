@@ -146,10 +146,10 @@ for name, calls in feeds.items():
         check(f"frozen {name}: no variables", not ops & {"VarHandleOp", "ReadVariableOp", "ResourceGather"}, ops)
         with tf.Graph().as_default(), tf.compat.v1.Session() as session:
             tf.import_graph_def(graph, name="")
-            for inputs in calls:
-                got = session.run(names["outputs"], {names["inputs"][k]: v for k, v in inputs.items()})
-                for k, v in f(**{k: tf.constant(v) for k, v in inputs.items()}).items():
-                    check(f"frozen {name}: {k}", np.allclose(got[k], v, 1e-4, 1e-5), f"{got[k]} for {v}")
+            results = [session.run(names["outputs"], {names["inputs"][k]: v for k, v in inputs.items()}) for inputs in calls]
+        for inputs, got in zip(calls, results):
+            for k, v in f(**{k: tf.constant(v) for k, v in inputs.items()}).items():
+                check(f"frozen {name}: {k}", np.allclose(got[k], v, 1e-4, 1e-5), f"{got[k]} for {v}")
 print("\n".join(failed))
 print(f"command line: {checks - len(failed)} checks agree, {len(failed)} differ")
 sys.exit(bool(failed))
