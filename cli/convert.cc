@@ -4,6 +4,7 @@
 //                config.json                                 checkpoint, .weights.h5, .safetensors, .npz
 //   arrays       checkpoint, SavedModel, .weights.h5, .h5,   .safetensors, .npz, .h5, checkpoint (a prefix)
 //                .npz, .npy, .safetensors
+//   a function   of a SavedModel                             a frozen graph .pb, .pbtxt
 //   a graph      GraphDef .pb, .pbtxt                        .pb, .pbtxt
 //   SavedModel's saved_model.pb, saved_model.pbtxt           the other of the two
 #include <filesystem>
@@ -28,6 +29,8 @@ namespace fs = std::filesystem;
 
 struct Options {
   std::string from, to;
+  std::string signature = "serving_default";
+  std::vector<std::string> allowed_ops;
   bool overwrite = false, arrays = false, unsafe = false;
 };
 
@@ -146,6 +149,36 @@ void convert_graph(const Options& o, const Context& context) {
   report(context, "", o.to, -1);
 }
 
+bool is_saved_model(const std::string& path) {
+  return fs::exists(path + "/saved_model.pb") || fs::exists(path + "/saved_model.pbtxt");
+}
+
+// A signature with its variables as constants.
+void convert_frozen(const Options& o, const Context& context) {
+  const auto model = saved_model::load(o.from, {.allowed_ops = o.allowed_ops});
+  const auto& signatures = model.signatures();
+  const auto it = signatures.find(o.signature);
+  if (it == signatures.end()) {
+    std::string all;
+    for (const auto& [name, f] : signatures) all += (all.empty() ? "" : ", ") + name;
+    throw NotFoundError("[convert] " + o.from + " has no signature " + o.signature +
+                        "; available: " + (all.empty() ? "none" : all));
+  }
+  const saved_model::GraphTensors tensors = saved_model::save_graph(it->second, o.to);
+  if (context.json) {
+    format::Json all = format::Json::object();
+    all["wrote"] = o.to;
+    all["signature"] = o.signature;
+    for (const auto& [name, tensor] : tensors.inputs) all["inputs"][name] = tensor;
+    for (const auto& [name, tensor] : tensors.outputs) all["outputs"][name] = tensor;
+    return print(all);
+  }
+  std::string text = "wrote signature " + o.signature + " to " + o.to + "\n";
+  for (const auto& [name, tensor] : tensors.inputs) text += "  input   " + name + " is " + tensor + "\n";
+  for (const auto& [name, tensor] : tensors.outputs) text += "  output  " + name + " is " + tensor + "\n";
+  print(text);
+}
+
 // Without an ending that is known B is a checkpoint's prefix; "model.onnx" is meant otherwise.
 void check_ending(const std::string& to) {
   const std::string ending = fs::path(to).extension().string();
@@ -165,9 +198,11 @@ void convert(const Options& o, const Context& context) {
   if (!fs::exists(o.from) && !fs::exists(o.from + ".index"))
     throw NotFoundError("[convert] there is no " + o.from);
   if (ends(o.from, {".pb", ".pbtxt"}) && !fs::is_directory(o.from)) return convert_graph(o, context);
-  if (ends(o.to, {".pb", ".pbtxt"}))
-    fail_pair("a GraphDef alone",
-              ".pb or .pbtxt; `rewind graph show` prints those of a SavedModel's functions", o.to);
+  if (ends(o.to, {".pb", ".pbtxt"})) {
+    if (is_saved_model(o.from)) return convert_frozen(o, context);
+    fail_pair("a GraphDef or a SavedModel",
+              ".pb or .pbtxt; a Keras model becomes a SavedModel first (B ends in /)", o.to);
+  }
   if (!o.arrays && is_model(o.from)) return convert_model(o, context);
   convert_arrays(o, context);
 }
@@ -189,6 +224,11 @@ void add_convert(CLI::App& app, Context& context) {
           "Its ending says the format: .keras, .h5, .weights.h5, .safetensors, .npz, .npy, .pb, .pbtxt; "
           "DIR/ is a SavedModel, a path without an ending a checkpoint's prefix")
       ->required();
+  added
+      ->add_option("--signature", options->signature,
+                   "Of a SavedModel that becomes a frozen graph (.pb, .pbtxt)")
+      ->capture_default_str();
+  added->add_option("--allow-op", options->allowed_ops, "An op that reaches files, sockets or programs");
   added->add_flag("--overwrite", options->overwrite, "Replace B if it is there");
   added->add_flag("--arrays", options->arrays,
                   "Of a Keras model the arrays alone, by their paths in the file");

@@ -32,6 +32,7 @@
 #include "rewind/saved/checkpoint_reader.h"
 #include "rewind/saved/checkpoint_state.h"
 #include "rewind/saved/decomposition.h"
+#include "rewind/saved/freeze.h"
 #include "rewind/saved/loaded_model.h"
 #include "rewind/saved/save_model.h"
 #include "rewind/tensor/apply.h"

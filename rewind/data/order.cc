@@ -127,7 +127,13 @@ class RepeatNode final : public PassNode {
   }
   std::unique_ptr<Cursor> cursor() const override {
     struct Pass final : Cursor {
-      explicit Pass(const RepeatNode& n) : node(n), left(n.count_) {}
+      // The first pass opens at once: a shuffle in it has drawn its seeds, which a position then holds.
+      explicit Pass(const RepeatNode& n) : node(n), left(n.count_) {
+        if (left == 0) return;
+        input = node.input_->cursor();
+        open = true;
+        unused = true;
+      }
       bool next(Element* out) override {
         bool made = false;
         return again([&] { return made = input->next(out); }) && made;
@@ -145,8 +151,9 @@ class RepeatNode final : public PassNode {
       // repetition.
       bool again(FunctionRef<bool()> f) {
         while (left != 0) {
-          const bool fresh = !open;
-          if (fresh) {
+          const bool fresh = !open || unused;
+          unused = false;
+          if (!open) {
             input.reset();
             input = node.input_->cursor();
             open = true;
@@ -169,6 +176,8 @@ class RepeatNode final : public PassNode {
         from.mark("repeat");
         left = from.number(-1, INT64_MAX);
         open = from.number(0, 1) != 0;
+        unused = false;
+        input.reset();
         if (from.number(0, 1) == 0) return;
         input = node.input_->cursor();
         input->load(from);
@@ -178,6 +187,7 @@ class RepeatNode final : public PassNode {
       // Of the pass at hand; one that ended stays, for a shuffle in it tells how many passes there were.
       std::unique_ptr<Cursor> input;
       bool open = false;
+      bool unused = false;  // opened, and nobody has asked it for an element
     };
     return std::make_unique<Pass>(*this);
   }

@@ -5,10 +5,12 @@
 
 #include "rewind/autodiff/gradient.h"
 #include "rewind/base/error.h"
+#include "rewind/base/error_context.h"
 #include "rewind/compiler/rewrite.h"
 #include "rewind/function/call_again.h"
 #include "rewind/function/call_gradient.h"
 #include "rewind/function/control_rules.h"
+#include "rewind/function/function_origin.h"
 #include "rewind/function/graph_runner.h"
 #include "rewind/function/staging.h"
 #include "rewind/graph/bodies.h"
@@ -109,8 +111,10 @@ struct FunctionVariants {
     std::call_once(split_once, [&] { split = split_effects(graph); });
     return split ? &*split : nullptr;
   }
+  static FunctionVariants& of(const ConcreteFunction& f);
   GraphRunner runner;
   TrainingVariants training;
+  std::string origin;  // set_origin()
   bool has_effects = false;
   std::once_flag split_once;
   std::optional<CallAgain> split;
@@ -124,6 +128,15 @@ struct ConcreteFunction::State {
   CallStructure structure;
   std::unique_ptr<FunctionVariants> variants;
 };
+
+FunctionVariants& FunctionVariants::of(const ConcreteFunction& f) { return *f.state_->variants; }
+void set_origin(const ConcreteFunction& function, std::string origin) {
+  FunctionVariants::of(function).origin = std::move(origin);
+}
+std::string origin_of(const ConcreteFunction& function) {
+  const std::string& origin = FunctionVariants::of(function).origin;
+  return origin.empty() ? function.name() : origin;
+}
 
 ConcreteFunction::ConcreteFunction(const Ref<Trace>& trace, int64_t memory_budget, CallStructure structure)
     : ConcreteFunction(trace->graph_ref(), trace->num_arguments(), trace->captures(), trace->variables(),
@@ -182,10 +195,16 @@ MemoryReport ConcreteFunction::memory_plan(std::span<const Tensor> arguments) co
   return *state_->variants->runner.memory_report(arguments, state_->captures);
 }
 
-void ConcreteFunction::call(std::span<const Tensor> arguments, SmallVector<Tensor, 4>* results) const {
+// What errors call it.
+static const std::string& called(const FunctionVariants& variants, const Graph& graph) {
+  return variants.origin.empty() ? graph.name : variants.origin;
+}
+
+void ConcreteFunction::call(std::span<const Tensor> arguments, SmallVector<Tensor, 4>* results) const try {
   if (arguments.size() != state_->num_arguments)
-    fail_invalid(state_->graph->name, "takes " + std::to_string(state_->num_arguments) + " tensors: got " +
-                                          std::to_string(arguments.size()));
+    fail_invalid(called(*state_->variants, *state_->graph), "takes " + std::to_string(state_->num_arguments) +
+                                                                " tensors: got " +
+                                                                std::to_string(arguments.size()));
   ThreadState& state = thread_state();
   if (!state.trace && !state.recorders && state.depth == 0 && !state.effects) [[likely]]
     return state_->variants->runner.run(arguments, state_->captures, results);
@@ -214,6 +233,10 @@ void ConcreteFunction::call(std::span<const Tensor> arguments, SmallVector<Tenso
   if (batched || !only_tapes) return assign(replay(*state_->graph, inputs), results);
   if (!followed) return state_->variants->runner.run(arguments, state_->captures, results);
   assign(state_->variants->training.call(*this, inputs), results);
+} catch (const Error& e) {
+  const std::string& origin = state_->variants->origin;
+  if (origin.empty() || std::string_view(e.what()).find(origin) != std::string_view::npos) throw;
+  throw_like(e, std::string(e.what()) + "; in " + origin);
 }
 
 std::vector<Tensor> ConcreteFunction::operator()(const std::vector<Tensor>& arguments) const {
@@ -221,9 +244,9 @@ std::vector<Tensor> ConcreteFunction::operator()(const std::vector<Tensor>& argu
     const GraphValue& v = state_->graph->value(state_->graph->arguments[i]);
     const Tensor& t = arguments[i];
     if (t.dtype() == v.dtype && v.shape.compatible_with(t.shape())) continue;
-    fail_invalid(state_->graph->name, "argument " + std::to_string(i) + " must be " +
-                                          inputs()[i].to_string() + ": got " +
-                                          TensorSpec{t.shape(), t.dtype()}.to_string());
+    fail_invalid(called(*state_->variants, *state_->graph), "argument " + std::to_string(i) + " must be " +
+                                                                inputs()[i].to_string() + ": got " +
+                                                                TensorSpec{t.shape(), t.dtype()}.to_string());
   }
   SmallVector<Tensor, 4> results;
   call(arguments, &results);

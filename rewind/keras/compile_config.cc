@@ -1,5 +1,8 @@
 // What a model was compiled with, as Keras writes it: optimizer, losses, weights of losses, metrics. Losses
 // and metrics are one, a list, or a dictionary by the names of the outputs.
+#include <algorithm>
+#include <map>
+
 #include "rewind/base/error.h"
 #include "rewind/keras/layer_state.h"
 #include "rewind/keras/model.h"
@@ -39,14 +42,30 @@ Loss read_loss(const Config& c) {
   return loss;
 }
 
+// Losses in the structure of the outputs, dictionaries by their keys.
+void add_losses(const Config& c, std::vector<Loss>* out) {
+  if (c.list()) {
+    for (const Config& item : *c.list()) add_losses(item, out);
+  } else if (c.members() && !c.find("class_name")) {
+    std::map<std::string, const Config*> sorted;
+    for (const auto& [key, value] : *c.members()) sorted[key] = &value;
+    for (const auto& [key, value] : sorted) add_losses(*value, out);
+  } else {
+    out->push_back(c.is_null() ? Loss() : read_loss(c));
+  }
+}
+
 Losses read_losses(const Config& c, const std::vector<std::string>& outputs) {
   if (c.is_null()) return {};
   std::vector<Loss> list;
-  if (c.list()) {
-    for (const Config& x : *c.list()) list.push_back(read_loss(x));
+  if (c.text() || c.find("class_name")) return read_loss(c);
+  const auto is_structure = [](const auto& member) {
+    return member.second.list() || (member.second.members() && !member.second.find("class_name"));
+  };
+  if (c.list() || (c.members() && std::any_of(c.members()->begin(), c.members()->end(), is_structure))) {
+    add_losses(c, &list);
     return list;
   }
-  if (c.text() || c.find("class_name")) return read_loss(c);
   for (const std::string& name : outputs) {
     const Config* one = c.find(name);
     list.push_back(one ? read_loss(*one) : Loss());

@@ -2,6 +2,7 @@
 
 #include "rewind/base/error.h"
 #include "rewind/format/saved_model.h"
+#include "rewind/keras/functional_graph.h"
 #include "rewind/keras/layer_state.h"
 #include "rewind/saved/call_signature.h"
 
@@ -55,6 +56,28 @@ std::shared_ptr<FunctionTrackable> view_of(const std::string& name, std::vector<
                                              [traces = std::move(traces)] { return traces; });
 }
 
+// The structure that Keras gave the inputs or outputs of a functional model.
+Structure structure_of(const keras::TensorStructure& s, size_t* at) {
+  using Kind = keras::TensorStructure::Kind;
+  if (s.kind == Kind::kPlain) return Structure::tensor((*at)++);
+  Structure out{.kind = s.kind == Kind::kDict ? Structure::Kind::kDict : Structure::Kind::kList};
+  out.keys = s.keys;
+  for (const keras::TensorStructure& item : s.items) out.items.push_back(structure_of(item, at));
+  return out;
+}
+
+// A trace with arguments and results as the Python model has them.
+ConcreteFunction with_structure(const keras::FunctionalGraph& graph, const ConcreteFunction& trace) {
+  CallStructure structure = trace.structure();
+  size_t inputs = 0, outputs = 0;
+  if (graph.input_structure.kind != keras::TensorStructure::Kind::kPlain)
+    structure.arguments.items.at(0) = structure_of(graph.input_structure, &inputs);
+  if (graph.output_structure.kind != keras::TensorStructure::Kind::kPlain)
+    structure.results = structure_of(graph.output_structure, &outputs);
+  return ConcreteFunction(trace.graph().ir_ref(), trace.inputs().size(), trace.captured_inputs(),
+                          trace.variables(), 0, std::move(structure));
+}
+
 // The model for one input, or for a list of them, with one result or a list.
 template <class Input, class Spec>
 std::vector<ConcreteFunction> traces_of(const keras::Model& model, const Spec& spec, bool one_result,
@@ -84,12 +107,19 @@ std::vector<ConcreteFunction> traces_of(const keras::Model& model, const Spec& s
   return traces;
 }
 
-std::vector<ConcreteFunction> traces_of(const keras::Model& model, const std::string& name) {
+std::vector<ConcreteFunction> plain_traces_of(const keras::Model& model, const std::string& name) {
   const std::vector<TensorSpec> inputs = inputs_of(model);
   const bool one_result =
       model.layer_state()->output_shapes.size() == 1 || (model.graph() && model.outputs().size() == 1);
   if (inputs.size() == 1) return traces_of<Tensor>(model, inputs[0], one_result, name);
   return traces_of<std::vector<Tensor>>(model, inputs, one_result, name);
+}
+
+std::vector<ConcreteFunction> traces_of(const keras::Model& model, const std::string& name) {
+  std::vector<ConcreteFunction> traces = plain_traces_of(model, name);
+  if (const keras::FunctionalGraph* graph = model.graph())
+    for (ConcreteFunction& trace : traces) trace = with_structure(*graph, trace);
+  return traces;
 }
 
 format::FunctionSpec call_spec() {
@@ -116,8 +146,12 @@ void save(const keras::Model& model, const std::string& directory, const SaveOpt
       {"serve", serve},
       {"__call__", call}});
   SaveOptions all = options;
-  if (all.signatures.empty())
-    for (const char* key : {"serve", "serving_default"}) all.signatures.emplace(key, serve->traces()[0]);
+  if (all.signatures.empty()) {
+    // Results in lists or dictionaries of lists are no signature's: there they are output_0, output_1, ...
+    const bool nested = model.graph() && model.graph()->output_structure.is_nested();
+    const ConcreteFunction served = nested ? plain_traces_of(model, "serve").at(0) : serve->traces()[0];
+    for (const char* key : {"serve", "serving_default"}) all.signatures.emplace(key, served);
+  }
   save(TrackablePtr(root), directory, all);
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "rewind/keras/layer_ref.h"
+#include "rewind/keras/tensor_structure.h"
 
 namespace rw::keras {
 
@@ -32,12 +33,6 @@ CallArgs with_masks(CallArgs args, const std::vector<MaskInput>& masks, const st
 // A symbolic call that takes tensors of the graph as masks.
 std::vector<KerasTensor> call_with_masks(const Layer& layer, const std::vector<KerasTensor>& inputs,
                                          const CallArgs& args, const std::vector<MaskInput>& masks);
-
-// How Keras wrote the inputs or the outputs of a model: by name, as a list, or alone.
-struct TensorStructure {
-  std::vector<std::string> names = {};  // one a tensor, or none
-  bool list = false;                    // of one alone
-};
 
 class FunctionalGraph {
  public:

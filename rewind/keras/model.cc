@@ -43,6 +43,13 @@ Model::Model(const KerasTensors& inputs, const KerasTensors& outputs, const Laye
   set_built();
 }
 
+static thread_local const LayerState* model_in_copy = nullptr;
+Model::Copying::Copying(const Layer& model) : before(model_in_copy) {
+  model_in_copy = model.layer_state().get();
+}
+Model::Copying::~Copying() { model_in_copy = before; }
+bool Model::Copying::inside(const Layer& model) { return model_in_copy == model.layer_state().get(); }
+
 Model Model::handle_of(const LayerRef& model) {
   auto* object = dynamic_cast_to<Model*>(&*model);
   if (!object) fail_invalid("Model", "layer \"" + model.name() + "\" is no model");

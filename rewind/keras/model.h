@@ -65,6 +65,22 @@ class Model : public Layer {
  public:
   explicit Model(const LayerOptions& options = {});
   Model(const KerasTensors& inputs, const KerasTensors& outputs, const LayerOptions& options = {});
+  // A model of another class as a Model, with all that its class does: keras::Model m =
+  // keras::Sequential({...}).
+  template <class M>
+    requires(std::derived_from<std::remove_cvref_t<M>, Model> && !std::same_as<std::remove_cvref_t<M>, Model>)
+  Model(M&& model)  // NOLINT: as pointers to classes become pointers to their bases
+      : Model(Copying::inside(model) ? static_cast<const Model&>(model)
+                                     : handle_of((Copying(model), LayerRef(std::forward<M>(model))))) {}
+  template <class M>
+    requires(std::derived_from<std::remove_cvref_t<M>, Model> && !std::same_as<std::remove_cvref_t<M>, Model>)
+  Model& operator=(M&& model) {
+    return *this = Model(std::forward<M>(model));
+  }
+  Model(const Model&) = default;
+  Model(Model&&) = default;
+  Model& operator=(const Model&) = default;
+  Model& operator=(Model&&) = default;
 
   std::vector<Tensor> call_many(const std::vector<Tensor>& inputs, const CallArgs& args) override;
   bool supports_masking() const override { return true; }
@@ -159,6 +175,15 @@ class Model : public Layer {
   std::vector<std::string> output_names() const;
 
  private:
+  // While a handle of a model is made: a class whose copy constructor says `: Model(other)` means its base.
+  struct Copying {
+    explicit Copying(const Layer& model);
+    ~Copying();
+    Copying(const Copying&) = delete;
+    Copying& operator=(const Copying&) = delete;
+    static bool inside(const Layer& model);
+    const LayerState* before;
+  };
   Trainer& trainer() const;  // throws FailedPreconditionError before compile()
   std::shared_ptr<TrainerSteps> make_steps();
   // Makes the weights for batches of any size, as Keras does before it trains.

@@ -93,6 +93,10 @@ class GraphWriter {
     } else if (recurrent) {
       args.push_back(tensor(node.inputs.at(0)));
       if (node.inputs.size() > 1) kwargs["initial_state"] = tensors(node.inputs, 1);
+    } else if (const FunctionalGraph* inner = layer.as_model() ? layer.as_model()->graph() : nullptr;
+               inner && inner->inputs().size() == node.inputs.size()) {
+      args.push_back(structure_config(inner->input_structure, node.inputs.size(),
+                                      [&](size_t i) { return tensor(node.inputs[i]); }));
     } else if (node.inputs.size() == 1 && !joins) {
       args.push_back(tensor(node.inputs[0]));
     } else {
@@ -159,15 +163,7 @@ class GraphWriter {
     return Config::Array{x.name(), number, x.index()};
   }
   Config ends(const std::vector<KerasTensor>& list, const TensorStructure& structure) const {
-    if (structure.names.size() == list.size() && !list.empty()) {
-      Config out = Config::object();
-      for (size_t i = 0; i < list.size(); ++i) out[structure.names[i]] = end(list[i]);
-      return out;
-    }
-    if (list.size() == 1 && !structure.list) return end(list[0]);
-    Config::Array out;
-    for (const KerasTensor& x : list) out.push_back(end(x));
-    return out;
+    return structure_config(structure, list.size(), [&](size_t i) { return end(list[i]); });
   }
 
   const FunctionalGraph& graph_;

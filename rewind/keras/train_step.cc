@@ -34,7 +34,9 @@ void Model::compile(const CompileOptions& options) {
   Optimizer& optimizer = made->options.optimizer;
   if (options.auto_scale_loss && s.policy.name() == "mixed_float16" && !optimizer.adapts_loss_scale())
     optimizer = LossScaleOptimizer(optimizer, {.name = "loss_scale_optimizer"});
-  made->output_names = output_names();
+  made->output_names = made->loss_names = output_names();
+  if (const FunctionalGraph* g = graph(); g && g->output_structure.is_nested())
+    made->loss_names = g->output_structure.paths(made->output_names);
   made->compiled_unbuilt = !built();
   {
     const std::lock_guard lock(s.mutex);
@@ -67,8 +69,9 @@ void Model::set_stop_training(bool stop) const {
 
 std::vector<std::string> Model::output_names() const {
   std::vector<std::string> names;
-  if (const FunctionalGraph* g = graph(); g && !g->output_structure.names.empty())
-    return g->output_structure.names;
+  if (const FunctionalGraph* g = graph();
+      g && g->output_structure.kind == TensorStructure::Kind::kDict && !g->output_structure.is_nested())
+    return g->output_structure.keys;
   for (const KerasTensor& y : outputs()) names.push_back(y.name());
   return names;
 }

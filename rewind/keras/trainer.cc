@@ -83,7 +83,7 @@ Tensor Trainer::loss_of(const Batch& batch, const std::vector<Tensor>& y_pred) {
   if (each.size() > 1) {
     for (size_t k = output_losses_.size(); k < each.size(); ++k) {
       const size_t i = each[k].first;
-      const std::string& name = i < output_names.size() ? output_names[i] : losses[i].given_name();
+      const std::string& name = i < loss_names.size() ? loss_names[i] : losses[i].given_name();
       output_losses_.push_back(metrics::Mean({.name = name + "_loss"}));
     }
     const Tensor count = cast(rw::shape(batch.x.at(0))[0], DType::kFloat32);

@@ -46,7 +46,8 @@ class Trainer {
   bool compiled;
   bool compiled_unbuilt = false;  // the model was not built then
   std::vector<std::string> output_names;
-  std::mutex mutex;  // guards what follows
+  std::vector<std::string> loss_names;  // of the outputs, as logs call their losses
+  std::mutex mutex;                     // guards what follows
   std::shared_ptr<TrainerSteps> steps;
   TrainingHost* host = nullptr;  // while fit runs
 

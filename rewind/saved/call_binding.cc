@@ -65,7 +65,7 @@ Tensor converted(const Value& value, DType dtype) {
 
 class Fitting {
  public:
-  explicit Fitting(bool convert) : convert_(convert) {}
+  explicit Fitting(Fit how) : how_(how) {}
   std::vector<Tensor> tensors;
 
   bool fits(const Value& expected, const Value& given) {
@@ -86,7 +86,7 @@ class Fitting {
   bool fits_spec(const TensorSpec& spec, const Value& given) {
     Tensor t;
     if (const Tensor* tensor = given.get_if<Tensor>()) t = *tensor;
-    else if (convert_) t = converted(given, spec.dtype);
+    else if (how_.convert) t = converted(given, spec.dtype);
     if (!t.defined() || t.dtype() != spec.dtype || !spec.shape.compatible_with(t.shape())) return false;
     tensors.push_back(std::move(t));
     return true;
@@ -104,6 +104,7 @@ class Fitting {
     }
     const List* other = given.get_if<List>();
     if (!other || other->elements.size() != list.elements.size()) return false;
+    if (how_.same_lists && other->tuple != list.tuple) return false;
     for (size_t i = 0; i < list.elements.size(); ++i)
       if (!fits(list.elements[i], other->elements[i])) return false;
     return true;
@@ -120,7 +121,7 @@ class Fitting {
     return true;
   }
 
-  bool convert_;
+  Fit how_;
 };
 
 class Structuring {
@@ -202,9 +203,13 @@ BoundArguments Parameters::bind(const std::string& function, std::vector<Value> 
   const auto fail = [&](const std::string& what) {
     fail_invalid(function, what + "; the function takes " + to_string());
   };
-  if (positional.size() > names_.size() && !takes_more_)
+  if (positional.size() > names_.size() && !takes_more_) {
+    const bool tensors = std::all_of(positional.begin(), positional.end(),
+                                     [](const Value& v) { return v.get_if<Tensor>() != nullptr; });
     fail("takes " + std::to_string(names_.size()) + " positional arguments: got " +
-         std::to_string(positional.size()));
+         std::to_string(positional.size()) +
+         (tensors ? " (a list of tensors is one argument: std::vector<rw::Tensor>{x, y})" : ""));
+  }
   BoundArguments bound{.positional = std::move(positional), .by_name = {}};
   for (size_t i = 0; i < names_.size(); ++i) {
     const auto named = by_name.find(names_[i]);
@@ -238,12 +243,11 @@ BoundArguments Parameters::bind(const std::string& function, std::vector<Value> 
   return bound;
 }
 
-std::optional<std::vector<Tensor>> fit(const Value& signature, const BoundArguments& arguments,
-                                       bool convert) {
+std::optional<std::vector<Tensor>> fit(const Value& signature, const BoundArguments& arguments, Fit how) {
   const List* parts = signature.get_if<List>();
   if (!parts || parts->elements.size() != 2) return std::nullopt;
-  Fitting fitting(convert);
-  if (!fitting.fits(parts->elements[0], arguments.positional) ||
+  Fitting fitting(how);
+  if (!fitting.fits(parts->elements[0], List{.elements = arguments.positional, .tuple = true}) ||
       !fitting.fits(parts->elements[1], arguments.by_name))
     return std::nullopt;
   return std::move(fitting.tensors);

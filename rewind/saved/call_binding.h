@@ -39,9 +39,12 @@ class Parameters {
 };
 
 // The tensors that a trace with the signature (positional, by_name) takes, or nothing if it was not made for
-// such arguments: structures, Python values and tensors' types must agree. With `convert`, numbers and texts
-// become tensors where the trace takes tensors.
-std::optional<std::vector<Tensor>> fit(const Value& signature, const BoundArguments& arguments, bool convert);
+// such arguments: structures, Python values and tensors' types must agree.
+struct Fit {
+  bool convert = false;     // numbers and texts become tensors where the trace takes tensors
+  bool same_lists = false;  // lists are no tuples: C++ has one word for both, Python two
+};
+std::optional<std::vector<Tensor>> fit(const Value& signature, const BoundArguments& arguments, Fit how);
 
 // Results in the structure of a trace's output signature, from its flat results. Throws InvalidArgumentError
 // when they are not as many.

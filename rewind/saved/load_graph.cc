@@ -3,9 +3,10 @@
 #include <filesystem>
 #include <unordered_set>
 
-#include "rewind/base/error.h"
+#include "rewind/base/error_context.h"
 #include "rewind/format/message.h"
 #include "rewind/format/read_file.h"
+#include "rewind/function/function_origin.h"
 #include "rewind/graph/node_order.h"
 #include "rewind/saved/loaded_model.h"
 #include "rewind/saved/op_check.h"
@@ -62,9 +63,9 @@ void check_ops(const format::GraphDef& all, const SessionFunction& function, con
 
 }  // namespace
 
-std::shared_ptr<const ConcreteFunction> load_graph(const std::string& path, const GraphOptions& options) {
-  size_t size = 0;
-  const format::GraphDef graph = read_graph(path, &size);
+static std::shared_ptr<const ConcreteFunction> build_graph(const format::GraphDef& graph, size_t size,
+                                                           const std::string& path,
+                                                           const GraphOptions& options) {
   std::vector<SessionInput> inputs;
   for (const std::string& name : options.inputs.empty() ? placeholders(graph) : options.inputs)
     inputs.push_back({name, {}});
@@ -79,6 +80,15 @@ std::shared_ptr<const ConcreteFunction> load_graph(const std::string& path, cons
   constexpr int64_t kConstantBytes = int64_t{1} << 28;
   return build_session_function(function, std::filesystem::path(path).stem().string(), no_variables,
                                 std::max(int64_t(size), kConstantBytes), options.memory_budget, {});
+}
+
+std::shared_ptr<const ConcreteFunction> load_graph(const std::string& path, const GraphOptions& options) {
+  size_t size = 0;
+  const format::GraphDef graph = read_graph(path, &size);
+  auto function = naming_file(path, std::string("[") + kTag + "] " + path + ": ",
+                              [&] { return build_graph(graph, size, path, options); });
+  set_origin(*function, "the graph of " + path);
+  return function;
 }
 
 }  // namespace rw::saved_model

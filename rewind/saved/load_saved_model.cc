@@ -4,7 +4,7 @@
 #include <filesystem>
 #include <set>
 
-#include "rewind/base/error.h"
+#include "rewind/base/error_context.h"
 #include "rewind/format/read_file.h"
 #include "rewind/saved/loaded_state.h"
 #include "rewind/tensor/trace.h"
@@ -65,22 +65,8 @@ MetaGraphDef& choose_graph(format::SavedModel& model, const std::vector<std::str
 
 // Errors of what the file says name it.
 template <class Make>
-auto naming(const std::string& dir, Make make) {
-  const auto text = [&](const Error& e) {
-    const std::string what = e.what();
-    return what.find(dir) != std::string::npos
-               ? what
-               : std::string("[") + kLoad + "] " + dir + "/saved_model.pb: " + what;
-  };
-  try {
-    return make();
-  } catch (const InvalidArgumentError& e) {
-    throw InvalidArgumentError(text(e));
-  } catch (const NotFoundError& e) { throw NotFoundError(text(e)); } catch (const UnimplementedError& e) {
-    throw UnimplementedError(text(e));
-  } catch (const DataLossError& e) { throw DataLossError(text(e)); } catch (const ResourceExhaustedError& e) {
-    throw ResourceExhaustedError(text(e));
-  }
+auto naming(const std::string& dir, const Make& make) {
+  return naming_file(dir, std::string("[") + kLoad + "] " + dir + "/saved_model.pb: ", make);
 }
 
 void report(const std::string& dir, const std::vector<MissingOp>& missing) {

@@ -1,7 +1,8 @@
 // Functions of a SavedModel: traces, the graphs behind them with what they capture, signatures.
 #include <algorithm>
 
-#include "rewind/base/error.h"
+#include "rewind/base/error_context.h"
+#include "rewind/function/function_origin.h"
 #include "rewind/graph/attr_proto.h"
 #include "rewind/graph/graph.h"
 #include "rewind/graph/tensor_proto.h"
@@ -68,6 +69,8 @@ std::shared_ptr<const LoadedFunction::Core> LoadedState::function(int node, cons
   if (const auto it = functions_.find(node); it != functions_.end()) return it->second;
   auto core = std::make_shared<LoadedFunction::Core>();
   core->name = name;
+  core->called = "function " + name;
+  core->tag = of_this(core->called);
   const format::FunctionSpec* spec = nullptr;
   if (const auto* f = std::get_if<format::SavedFunction>(&object(node).kind)) {
     core->traces = f->concrete_functions;
@@ -87,12 +90,14 @@ std::shared_ptr<const ConcreteFunction> LoadedState::concrete(const std::string&
   const std::lock_guard lock(mutex_);
   if (const auto it = concrete_.find(name); it != concrete_.end()) return it->second;
   const OpCheck::Problems& problems = check_.of(name);
-  if (!problems.missing.empty()) fail_unimplemented(called, missing_text(problems.missing));
+  if (!problems.missing.empty()) fail_unimplemented(of_this(called), missing_text(problems.missing));
   if (!problems.refused.empty())
-    fail_unimplemented(called,
+    fail_unimplemented(of_this(called),
                        "the function needs ops that a loaded model may not use: " + listed(problems.refused) +
                            "; LoadOptions::allowed_ops allows them by name");
-  return concrete_[name] = build(name);
+  auto made = naming_file(dir_, "[" + of_this(called) + "] ", [&] { return build(name); });
+  set_origin(*made, of_this(called));
+  return concrete_[name] = std::move(made);
 }
 
 std::shared_ptr<const ConcreteFunction> LoadedState::build(const std::string& name) const {
@@ -154,11 +159,11 @@ Tensor LoadedState::captured(int node, std::vector<Variable>* variables) const {
     const int create = child(node, "_create_resource"), initialize = child(node, "_initialize");
     if (create < 0 || !is_function(create))
       fail_unimplemented(kLoad, "a resource without a function that makes it");
-    const auto made = (*concrete(only_trace_of(create, "_create_resource"), "_create_resource"))({});
+    const auto made = (*concrete(only_trace_of(create, "_create_resource"), "function _create_resource"))({});
     if (made.size() != 1) fail_invalid(kLoad, "_create_resource must give one resource");
     resource = made[0];
     if (initialize >= 0 && is_function(initialize))
-      (*concrete(only_trace_of(initialize, "_initialize"), "_initialize"))({});
+      (*concrete(only_trace_of(initialize, "_initialize"), "function _initialize"))({});
     return resource;
   }
   fail_unimplemented(kLoad,
@@ -244,6 +249,8 @@ SignatureFunction::Core LoadedState::signature(const std::string& name, const st
   SignatureFunction::Core core;
   core.name = name;
   core.function = function;
+  core.called = "signature " + name;
+  core.tag = of_this(core.called);
   const SavedTrace& saved = trace(function);
   if (const List* parts = saved.inputs.get_if<List>(); parts && parts->elements.size() == 2)
     add_specs(parts->elements[1], &core.inputs);

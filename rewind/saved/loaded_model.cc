@@ -30,12 +30,19 @@ SignatureFunction::SignatureFunction(std::shared_ptr<const LoadedState> state,
 const std::map<std::string, TensorSpec>& SignatureFunction::inputs() const { return core_->inputs; }
 const std::map<std::string, TensorSpec>& SignatureFunction::outputs() const { return core_->outputs; }
 std::shared_ptr<const ConcreteFunction> SignatureFunction::concrete_function() const {
-  return state_->concrete(core_->function, "signature " + core_->name);
+  return state_->concrete(core_->function, core_->called);
+}
+
+const std::string& SignatureFunction::only_input() const {
+  if (core_->inputs.size() != 1)
+    fail_invalid(core_->tag, "only a signature of one input takes a tensor without a name; inputs: " +
+                                 names_in(core_->inputs));
+  return core_->inputs.begin()->first;
 }
 
 std::map<std::string, Tensor> SignatureFunction::operator()(
     const std::map<std::string, Tensor>& inputs) const {
-  const std::string tag = "signature " + core_->name;
+  const std::string& tag = core_->tag;
   for (const auto& [name, t] : inputs)
     if (!core_->inputs.contains(name))
       fail_invalid(tag, "there is no input '" + name + "'; inputs: " + names_in(core_->inputs));
@@ -82,52 +89,54 @@ std::vector<std::string> LoadedFunction::traces() const {
 }
 
 // TensorFlow's order: the first trace that takes the arguments as they are, else the first that takes them
-// converted.
+// converted. Lists stand for tuples too, if no trace takes a list.
 LoadedFunction::Choice LoadedFunction::choose(std::vector<Value> arguments, Dict by_name) const {
   const BoundArguments bound =
-      core_->parameters ? core_->parameters->bind(core_->name, std::move(arguments), std::move(by_name))
+      core_->parameters ? core_->parameters->bind(core_->tag, std::move(arguments), std::move(by_name))
                         : BoundArguments{std::move(arguments), std::move(by_name)};
   for (const bool convert : {false, true})
-    for (const std::string& trace : core_->traces)
-      if (auto tensors = fit(state_->trace(trace).inputs, bound, convert))
-        return {&trace, std::move(*tensors)};
+    for (const bool same_lists : {true, false})
+      for (const std::string& trace : core_->traces)
+        if (auto tensors =
+                fit(state_->trace(trace).inputs, bound, {.convert = convert, .same_lists = same_lists}))
+          return {&trace, std::move(*tensors)};
   std::string text = "no trace takes these arguments: got " + bound.to_string() + "; the traces are";
   if (core_->traces.empty()) text += " none: the function was never called before it was saved";
   size_t number = 0;
   for (const std::string& trace : traces()) text += "\n  " + std::to_string(++number) + ". " + trace;
-  fail_invalid(core_->name, text);
+  fail_invalid(core_->tag, text);
 }
 
 std::vector<Tensor> LoadedFunction::call(std::vector<Value> arguments,
                                          std::map<std::string, Value> by_name) const {
   const Choice choice = choose(std::move(arguments), std::move(by_name));
-  return (*state_->concrete(*choice.trace, core_->name))(choice.tensors);
+  return (*state_->concrete(*choice.trace, core_->called))(choice.tensors);
 }
 
 Value LoadedFunction::call_structured(std::vector<Value> arguments,
                                       std::map<std::string, Value> by_name) const {
   const Choice choice = choose(std::move(arguments), std::move(by_name));
   return structured(state_->trace(*choice.trace).outputs,
-                    (*state_->concrete(*choice.trace, core_->name))(choice.tensors));
+                    (*state_->concrete(*choice.trace, core_->called))(choice.tensors));
 }
 
 Tensor LoadedFunction::only_result(std::vector<Value> arguments) const {
   const std::vector<Tensor> results = call(std::move(arguments), {});
   if (results.size() != 1)
-    fail_invalid(core_->name, "must give one tensor to be called this way: got " +
-                                  std::to_string(results.size()) +
-                                  "; call() gives all, call_structured() in their structure");
+    fail_invalid(core_->tag, "must give one tensor to be called this way: got " +
+                                 std::to_string(results.size()) +
+                                 "; call() gives all, call_structured() in their structure");
   return results[0];
 }
 
 std::shared_ptr<const ConcreteFunction> LoadedFunction::get_concrete_function(
     std::vector<Value> arguments, std::map<std::string, Value> by_name) const {
-  return state_->concrete(*choose(std::move(arguments), std::move(by_name)).trace, core_->name);
+  return state_->concrete(*choose(std::move(arguments), std::move(by_name)).trace, core_->called);
 }
 
 std::vector<std::shared_ptr<const ConcreteFunction>> LoadedFunction::concrete_functions() const {
   std::vector<std::shared_ptr<const ConcreteFunction>> list;
-  for (const std::string& trace : core_->traces) list.push_back(state_->concrete(trace, core_->name));
+  for (const std::string& trace : core_->traces) list.push_back(state_->concrete(trace, core_->called));
   return list;
 }
 
@@ -154,15 +163,17 @@ bool LoadedModel::has_function(const std::string& path) const {
 LoadedFunction LoadedModel::function(const std::string& path) const {
   const int node = state_->at_path(node_, path);
   if (node < 0 || !state_->is_function(node))
-    fail_not_found("LoadedModel", "there is no function '" + path + "'; functions: " +
-                                      joined(function_names()) + "; signatures: " + names_in(*signatures_));
+    fail_not_found(state_->of_this("LoadedModel"), "there is no function '" + path +
+                                                       "'; functions: " + joined(function_names()) +
+                                                       "; signatures: " + names_in(*signatures_));
   return {state_, state_->function(node, path)};
 }
 
 LoadedModel LoadedModel::child(const std::string& path) const {
   const int node = state_->at_path(node_, path);
   if (node < 0 || state_->is_function(node) || state_->variable(node).defined())
-    fail_not_found("LoadedModel", "there is no child '" + path + "'; children: " + joined(child_names()));
+    fail_not_found(state_->of_this("LoadedModel"),
+                   "there is no child '" + path + "'; children: " + joined(child_names()));
   return {state_, signatures_, node};
 }
 
@@ -172,7 +183,7 @@ Variable LoadedModel::variable(const std::string& path) const {
   std::string known;
   for (const auto& [name, at] : state_->below(node_))
     if (state_->variable(at).defined() && known.size() < 500) known += (known.empty() ? "" : ", ") + name;
-  fail_not_found("LoadedModel",
+  fail_not_found(state_->of_this("LoadedModel"),
                  "there is no variable '" + path + "'; variables: " + (known.empty() ? "none" : known));
 }
 

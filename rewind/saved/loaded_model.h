@@ -11,6 +11,7 @@
 // program's own. Everything may be used from any number of threads.
 #pragma once
 
+#include <concepts>
 #include <map>
 #include <memory>
 #include <string>
@@ -46,6 +47,11 @@ class SignatureFunction {
  public:
   // Throws InvalidArgumentError for names, dtypes and shapes other than inputs() has.
   std::map<std::string, Tensor> operator()(const std::map<std::string, Tensor>& inputs) const;
+  // The same without a name, where there is one input.
+  template <std::same_as<Tensor> T>
+  std::map<std::string, Tensor> operator()(const T& only) const {
+    return (*this)(std::map<std::string, Tensor>{{only_input(), only}});
+  }
   // Specs by name.
   const std::map<std::string, TensorSpec>& inputs() const;
   const std::map<std::string, TensorSpec>& outputs() const;
@@ -54,6 +60,7 @@ class SignatureFunction {
  private:
   friend class LoadedState;
   struct Core;
+  const std::string& only_input() const;
   SignatureFunction(std::shared_ptr<const LoadedState> state, std::shared_ptr<const Core> core);
   std::shared_ptr<const LoadedState> state_;
   std::shared_ptr<const Core> core_;
@@ -73,6 +80,8 @@ class LoadedFunction {
   Tensor operator()(A&&... arguments) const {
     return only_result({Value(std::forward<A>(arguments))...});
   }
+  // One argument, a list of tensors: f({x, y}).
+  Tensor operator()(const std::vector<Tensor>& list) const { return only_result({Value(list)}); }
   // The trace for arguments like these; a TensorSpec stands for a tensor of its kind.
   std::shared_ptr<const ConcreteFunction> get_concrete_function(
       std::vector<Value> arguments = {}, std::map<std::string, Value> by_name = {}) const;
@@ -103,6 +112,7 @@ class LoadedModel : public Module {
   Tensor operator()(A&&... arguments) const {
     return function("__call__")(std::forward<A>(arguments)...);
   }
+  Tensor operator()(const std::vector<Tensor>& list) const { return function("__call__")(list); }
   std::vector<Tensor> call(std::vector<Value> arguments = {},
                            std::map<std::string, Value> by_name = {}) const {
     return function("__call__").call(std::move(arguments), std::move(by_name));

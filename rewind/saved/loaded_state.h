@@ -27,6 +27,8 @@ inline constexpr const char* kLoad = "saved_model::load";
 struct SignatureFunction::Core {
   std::string name;      // of the signature
   std::string function;  // in the library
+  std::string called;    // for errors: "signature serving_default", with the model's folder in `tag`
+  std::string tag;
   std::map<std::string, TensorSpec> inputs, outputs;
   std::vector<std::string> input_order, output_order;  // names by position in the function
   std::map<std::string, Tensor> defaults;
@@ -34,6 +36,8 @@ struct SignatureFunction::Core {
 
 struct LoadedFunction::Core {
   std::string name;
+  std::string called;  // for errors: "function serve", with the model's folder in `tag`
+  std::string tag;
   std::optional<Parameters> parameters;  // none: positional arguments go on as they are
   std::vector<std::string> traces;
 };
@@ -70,6 +74,8 @@ class LoadedState : public std::enable_shared_from_this<LoadedState> {
   LoadedState(std::string dir, format::MetaGraphDef graph, const LoadOptions& options, size_t file_size);
 
   const std::string& dir() const { return dir_; }
+  // "function serve of DIR", for errors.
+  std::string of_this(const std::string& what) const { return what + " of " + dir_; }
   const format::MetaGraphDef& graph() const { return graph_; }
   const std::vector<MissingOp>& missing_ops() const { return missing_; }
   std::map<std::string, SignatureFunction> signatures() const;
@@ -92,7 +98,7 @@ class LoadedState : public std::enable_shared_from_this<LoadedState> {
   const format::SavedConcreteFunction& saved_function(const std::string& name) const;
   std::shared_ptr<const LoadedFunction::Core> function(int node, const std::string& name) const;
   // Throws UnimplementedError, with the names of ops, when the function cannot run here. `called` is what the
-  // user knows it by.
+  // user knows it by: "function serve".
   std::shared_ptr<const ConcreteFunction> concrete(const std::string& name, const std::string& called) const;
 
  private:

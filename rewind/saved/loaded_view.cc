@@ -64,7 +64,7 @@ LoadedFunctionView::LoadedFunctionView(std::shared_ptr<const LoadedState> state,
                           std::vector<ConcreteFunction> list;
                           const auto core = state->function(node, name);
                           for (const std::string& trace : core->traces)
-                            list.push_back(*state->concrete(trace, core->name));
+                            list.push_back(*state->concrete(trace, core->called));
                           return list;
                         }),
       state_(std::move(state)),

@@ -165,6 +165,17 @@ run("convert", golden / "graph_def" / "function.pb", folder / "graph.pbtxt")
 run("convert", folder / "graph.pbtxt", folder / "graph.pb")
 run("convert", golden / "graph_def" / "function.pb", folder / "graph.npz", status=1)
 
+# convert: a signature of a SavedModel as a frozen graph
+froze = json.loads(run("convert", kinds, folder / "frozen.pb", "--json"))
+expect(froze["inputs"] == {"x": "x:0"} and froze["outputs"] == {"output_0": "output_0:0"}, f"names of the frozen graph: {froze}")
+shown = run("graph", "show", folder / "frozen.pb")
+expect("MatMul" in shown and "VarHandleOp" not in shown and "ReadVariableOp" not in shown, "a frozen graph has no variables")
+expect("x is x:0" in run("convert", kinds, folder / "frozen.pbtxt", "--signature", "serving_default"), "as text")
+expect("available: serving_default, words" in run("convert", kinds, folder / "f.pb", "--signature", "other", status=1), "signatures")
+expect("LookupTableFindV2" in run("convert", kinds, folder / "f.pb", "--signature", "words", status=1), "what cannot be frozen is named")
+expect(not (folder / "f.pb").exists(), "nothing is written then")
+expect("B ends in /" in run("convert", keras / "lines.keras", folder / "f.pb", status=1), "a Keras model is exported first")
+
 # graph
 expect("MatMul" in run("graph", "show", kinds, "--function", "serving_default"), "graph show")
 expect(run("graph", "dot", kinds).startswith("digraph"), "graph dot")

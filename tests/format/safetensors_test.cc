@@ -5,6 +5,7 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 
+#include <chrono>
 #include <csignal>
 #include <cstring>
 #include <random>
@@ -157,6 +158,34 @@ TEST(Safetensors, FilesThatBreakTheRulesAreRefusedWithNameAndByte) {
   expect_error<NotFoundError>([&] { const SafetensorsFile file(folder / "nowhere"); },
                               "nowhere cannot be opened");
   expect_error<NotFoundError>([&] { const SafetensorsFile file(folder / "."); }, "it is a folder");
+}
+
+// Whatever length the header says, no more is read or taken than a small file has.
+TEST(Safetensors, TinyFilesEndAtOnce) {
+  const TemporaryFolder folder;
+  const auto started = std::chrono::steady_clock::now();
+  std::vector<std::string> files{std::string("\x09\0\0\0\0\0\0\0true", 12)};
+  for (const uint64_t length : {uint64_t{0}, uint64_t{1}, uint64_t{4}, uint64_t{9}, uint64_t{99'999'999},
+                                uint64_t{1} << 31, uint64_t{1} << 63, ~uint64_t{0}})
+    for (const char* text :
+         {"", "t", "true", "null", "{", "{}", "[[[[", "{\"a\":", "1e999999999", "\"\\u0000"}) {
+      files.emplace_back(std::string(reinterpret_cast<const char*>(&length), 8) + text);
+      files.push_back(files.back().substr(0, 7));
+    }
+  rusage before = {}, after = {};
+  getrusage(RUSAGE_SELF, &before);
+  for (const std::string& bytes : files) {
+    write_bytes(folder / "x", bytes);
+    try {
+      const SafetensorsFile file(folder / "x");
+      EXPECT_EQ(bytes.substr(8), "{}");
+    } catch (const DataLossError& e) {
+      EXPECT_NE(std::string(e.what()).find(folder / "x"), std::string::npos);
+    }
+  }
+  getrusage(RUSAGE_SELF, &after);
+  EXPECT_LT(after.ru_maxrss - before.ru_maxrss, 20 * 1024);  // KiB
+  EXPECT_LT(std::chrono::steady_clock::now() - started, std::chrono::seconds(10));
 }
 
 TEST(Safetensors, WhatOthersMayWriteIsRead) {

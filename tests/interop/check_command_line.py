@@ -14,6 +14,7 @@ os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 import keras  # noqa: E402
 import numpy as np  # noqa: E402
 import tensorflow as tf  # noqa: E402
+from google.protobuf import text_format  # noqa: E402
 from tensorflow.python.tools import saved_model_utils  # noqa: E402
 
 tf.get_logger().setLevel("ERROR")
@@ -108,6 +109,47 @@ check("convert: weights", all(np.array_equal(a, b) for a, b in zip(fresh.weights
 run("convert", folder / "exported", folder / "arrays.npz")
 arrays = np.load(folder / "arrays.npz")
 check("convert: arrays", any(np.array_equal(arrays[k], model.weights[0]) for k in arrays.files), str(arrays.files))
+# ---- convert: frozen graphs, which TensorFlow runs with the same results
+class Flow(tf.Module):
+    def __init__(self):
+        super().__init__()
+        self.w, self.table = tf.Variable(np.float32([[0.5, -1.0], [0.25, 2.0]]), name="w"), tf.Variable(data, name="table")
+
+    @tf.function(input_signature=[tf.TensorSpec([None, 2], tf.float32, "x"), tf.TensorSpec([None], tf.int32, "ids")])
+    def call(self, x, ids):
+        y = tf.cond(tf.reduce_sum(x) > 0.0, lambda: x @ self.w, lambda: x - tf.reduce_sum(self.w))
+        for i in tf.range(3):
+            if i % 2 == 0: y = tf.tanh(y @ self.w)
+            else: y += tf.gather(self.table, ids)[:, :2]
+        return {"Y": y, "rows": tf.nn.embedding_lookup(self.table, ids), "shape": tf.shape(self.table)}
+
+
+flow = Flow()
+tf.saved_model.save(flow, str(folder / "flow"), signatures={"serving_default": flow.call})
+lstm = keras.Sequential([keras.Input((None,), dtype="int32", name="words"), keras.layers.Embedding(9, 4, mask_zero=True),
+                         keras.layers.Bidirectional(keras.layers.LSTM(3, return_sequences=True)), keras.layers.GRU(2), keras.layers.BatchNormalization()])
+lstm.export(folder / "lstm", verbose=False)
+small = keras.applications.MobileNetV2(weights=None, input_shape=(64, 64, 3), classes=5)
+small.export(folder / "mobilenet", verbose=False)
+feeds = {"flow": [{"x": s * data[:2, :2], "ids": np.array([1, 4], np.int32)} for s in (1, -1)], "lstm": [{"words": np.array([[1, 5, 0, 0], [2, 3, 8, 1]], np.int32)}],
+         "mobilenet": [{small.inputs[0].name: np.random.default_rng(1).normal(size=(1, 64, 64, 3)).astype(np.float32)}], "exported": [{"features": data}]}
+for name, calls in feeds.items():
+    f = tf.saved_model.load(str(folder / name)).signatures["serving_default"]
+    for ending in ["pb", "pbtxt"] if name == "flow" else ["pb"]:
+        frozen = folder / f"{name}.{ending}"
+        names = json.loads(run("convert", folder / name, frozen, "--json") or "null")
+        if not names: continue
+        graph = tf.compat.v1.GraphDef()
+        if ending == "pb": graph.ParseFromString(frozen.read_bytes())
+        else: text_format.Parse(frozen.read_text(), graph)
+        ops = {n.op for n in graph.node} | {n.op for fn in graph.library.function for n in fn.node_def}
+        check(f"frozen {name}: no variables", not ops & {"VarHandleOp", "ReadVariableOp", "ResourceGather"}, ops)
+        with tf.Graph().as_default(), tf.compat.v1.Session() as session:
+            tf.import_graph_def(graph, name="")
+            results = [session.run(names["outputs"], {names["inputs"][k]: v for k, v in inputs.items()}) for inputs in calls]
+        for inputs, got in zip(calls, results):
+            for k, v in f(**{k: tf.constant(v) for k, v in inputs.items()}).items():
+                check(f"frozen {name}: {k}", np.allclose(got[k], v, 1e-4, 1e-5), f"{got[k]} for {v}")
 print("\n".join(failed))
 print(f"command line: {checks - len(failed)} checks agree, {len(failed)} differ")
 sys.exit(bool(failed))

@@ -10,7 +10,9 @@ import sys
 import tempfile
 
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
+sys.path.insert(0, str(pathlib.Path(__file__).parent))
 import keras  # noqa: E402
+from config_difference import difference, plain  # noqa: E402
 from keras import activations, constraints, initializers, losses, metrics, optimizers, regularizers  # noqa: E402
 from keras import layers as L  # noqa: E402
 from keras.optimizers import schedules  # noqa: E402
@@ -30,26 +32,6 @@ def rewind(*arguments):
     out = subprocess.run([program, *map(str, arguments)], capture_output=True, text=True)
     if out.returncode: return None, out.stderr.strip()[-600:]
     return out.stdout, ""
-
-
-def plain(c):
-    """Without what belongs to one process: ids of shared objects."""
-    if isinstance(c, dict): return {k: plain(v) for k, v in c.items() if k != "shared_object_id"}
-    if isinstance(c, (list, tuple)): return [plain(v) for v in c]
-    return c
-
-
-def difference(ours, theirs, path=""):
-    if isinstance(ours, dict) and isinstance(theirs, dict):
-        for k in list(theirs) + [k for k in ours if k not in theirs]:
-            if k not in ours: return f"{path}.{k} is missing"
-            if k not in theirs: return f"{path}.{k} is too much: {ours[k]}"
-            if d := difference(ours[k], theirs[k], f"{path}.{k}"): return d
-        return ""
-    if isinstance(ours, list) and isinstance(theirs, list) and len(ours) == len(theirs):
-        return next((d for i, (a, b) in enumerate(zip(ours, theirs)) if (d := difference(a, b, f"{path}[{i}]"))), "")
-    same = ours == theirs and isinstance(ours, bool) == isinstance(theirs, bool)
-    return "" if same else f"{path}: {ours!r} for {theirs!r}"
 
 
 def serialized(x):

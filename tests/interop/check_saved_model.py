@@ -26,6 +26,8 @@ only = [a for a in sys.argv[2:] if not a.startswith("--")]
 
 
 def word(value, tensors):
+    if isinstance(value, np.ndarray) and value.dtype.kind in "US": return "b:" + "|".join(value)
+    if isinstance(value, dict): return "{ " + " ".join(f"{k} {word(value[k], tensors)}" for k in value) + " }"
     if isinstance(value, (np.ndarray, np.generic)):
         tensors.append(np.array(value, order="C"))
         return "t"
@@ -39,6 +41,7 @@ def word(value, tensors):
 
 def to_tensors(value):
     if isinstance(value, (np.ndarray, np.generic)): return tf.constant(value)
+    if isinstance(value, dict): return {k: to_tensors(v) for k, v in value.items()}
     if isinstance(value, (list, tuple)): return type(value)(map(to_tensors, value))
     return value
 
@@ -46,7 +49,7 @@ def to_tensors(value):
 def plan(calls):
     lines, arrays = [], {}
     for number, call in enumerate(calls):
-        order = "+" * call.get("gradients", 0)
+        order = "?" * ("may_miss" in call) + "+" * call.get("gradients", 0)
         if "signature" in call:
             lines.append(f"{order}signature {call['signature']}")
             for name, value in call["inputs"].items(): arrays[f"{number}/{name}"] = np.array(value, order="C")
@@ -61,6 +64,9 @@ def plan(calls):
 
 
 def at_path(loaded, path):
+    if hasattr(loaded, "graph"):  # TensorFlow 1's, by their names
+        return next(v for v in loaded.variables if v.name == path + ":0")
+    if hasattr(loaded, path): return getattr(loaded, path)
     for part in path.split("/"):
         if isinstance(loaded, (list, tuple)) or (part.isdigit() and not hasattr(loaded, part)):
             loaded = loaded[int(part)]
@@ -78,11 +84,16 @@ def loss_of(results):
     return loss
 
 
+def joined(texts):
+    return np.frombuffer(b"|".join(texts.numpy().ravel().tolist() if texts.shape.rank else [texts.numpy()]), np.uint8)
+
+
 def expected(folder, calls, found):
     """What TensorFlow gives for everything that Rewind gave."""
     loaded = tf.saved_model.load(folder)
     results = {}
     for number, call in enumerate(calls):
+        if f"{number}/missing" in found: continue
         if "signature" in call:
             f = loaded.signatures[call["signature"]]
             run = lambda: f(**{k: tf.constant(v) for k, v in call["inputs"].items()})
@@ -103,7 +114,7 @@ def expected(folder, calls, found):
                 if order == 2: total = sum(tf.reduce_sum(g ** 2) for g in gradients if g is not None)
         if order == 2: gradients = outer.gradient(total, variables)
         for i, t in enumerate(out):
-            if t.dtype != tf.string: results[f"{number}/out/{i}"] = t.numpy()
+            results[f"{number}/out/{i}"] = joined(t) if t.dtype == tf.string else t.numpy()
         if order:
             for k, g in zip(names, gradients):
                 results[k] = None if g is None else tf.convert_to_tensor(g).numpy()
@@ -131,19 +142,41 @@ def check(model, folder):
     text, arrays = plan(calls)
     (pathlib.Path(folder) / "plan").write_text(text)
     save_file(arrays, folder + "/in")
-    run = subprocess.run([program, folder, folder + "/plan", folder + "/in", folder + "/out"], capture_output=True,
-                         text=True)
+    run = subprocess.run([program, folder, folder + "/plan", folder + "/in", folder + "/out", folder + "/again"],
+                         capture_output=True, text=True)
     if run.returncode: return 0, [f"ended with {run.returncode}: {run.stderr[-1500:]}"]
     found = load_file(folder + "/out")
-    want = expected(folder, calls, found)
+    problems = unnamed(folder, calls, found, run.stderr)
+    problems += compare(model, calls, expected(folder, calls, found), found)
+    if (only or full) and os.path.exists(folder + "/again"):  # what Rewind loaded and saved, loaded by TensorFlow
+        problems += ["saved again: " + p for p in compare(model, calls, expected(folder + "/again", calls, found), found)]
+    return len(found), problems
+
+
+def unnamed(folder, calls, found, loading):
+    """Ops that are missing, and that the call or the loading do not name in their messages."""
+    problems = []
+    for number, call in enumerate(calls):
+        if f"{number}/missing" not in found: continue
+        message = found[f"{number}/missing"].tobytes().decode()
+        for op in call["may_miss"]:
+            if op not in loading: problems.append(f"loading does not name {op}: {loading}")
+        what = f"signature {call['signature']}" if "signature" in call else f"function {call['function']}"
+        if not message.startswith(f"[{what} of {folder}]") or not any(op in message for op in call["may_miss"]):
+            problems.append(f"the call does not say what is missing: {message}")
+    return problems
+
+
+def compare(model, calls, want, found):
     problems = [f"{k} is missing" for k in want if k not in found]
     gradients = sum("/grad/" in k for k in found)
-    if any(c.get("gradients") for c in calls) and not gradients: problems.append("no gradients at all")
+    if any(c.get("gradients") for c in calls) and not gradients and not any(k.endswith("/missing") for k in found): problems.append("no gradients at all")
     for k in sorted(found):
+        if k.endswith("/missing"): continue
         if k not in want: problems.append(f"{k} is too much")
         elif d := difference(want[k], found[k], model.tolerance * (10 if "/grad/" in k else 1)):
             problems.append(f"{k} {d}")
-    return len(found), problems
+    return problems
 
 
 failed = values = count = 0

@@ -3,6 +3,9 @@
 //   again checkpoints copy_late CASE IN OUT    the same; models are built behind the restore checkpoints
 //   train CASE IN OUT STEPS  restores (IN may be "-"), takes so many steps, prints the losses, saves
 //   checkpoints names IN OUT             variables by the names of TensorFlow 1's checkpoints
+//   checkpoints manager FOLDER SAVES KEEP HOURS INTERVAL ASYNCHRONOUS     a CheckpointManager that goes on in
+//   the folder, for check_checkpoint_manager.py
+//   checkpoints plain PREFIX             Checkpoint::save of what the manager saves
 #include <cstdio>
 #include <cstring>
 #include <functional>
@@ -245,6 +248,33 @@ struct RmspropTraining : Training {
   RmspropTraining() { optimizer = RMSprop({.learning_rate = 0.005, .momentum = 0.5, .centered = true}); }
 };
 
+// And with every one that Keras has; null: no such name.
+struct OtherTraining : Training {
+  explicit OtherTraining(const Optimizer& o) { optimizer = o; }
+};
+std::unique_ptr<Case> other_training(const std::string& rule) {
+  const std::map<std::string, std::function<Optimizer()>> rules{
+      {"adamw", [] { return AdamW({.learning_rate = 0.02, .weight_decay = 0.004}); }},
+      {"adagrad", [] { return Adagrad({.learning_rate = 0.1}); }},
+      {"adadelta", [] { return Adadelta({.learning_rate = 20.0}); }},
+      {"adamax", [] { return Adamax({.learning_rate = 0.02}); }},
+      {"nadam", [] { return Nadam({.learning_rate = 0.02}); }},
+      {"ftrl", [] { return Ftrl({.learning_rate = 0.3}); }},
+      {"lion", [] { return Lion({.learning_rate = 0.005}); }},
+      {"averaged",
+       [] {
+         return SGD({.learning_rate = 0.05,
+                     .momentum = 0.9,
+                     .use_ema = true,
+                     .ema_momentum = 0.5,
+                     .ema_overwrite_frequency = 7});
+       }},
+      {"accumulated", [] { return Adam({.learning_rate = 0.04, .gradient_accumulation_steps = 2}); }},
+      {"clipped", [] { return RMSprop({.learning_rate = 0.01, .clipnorm = 0.1}); }}};
+  const auto it = rules.find(rule);
+  return it == rules.end() ? nullptr : std::make_unique<OtherTraining>(it->second());
+}
+
 // A module with a loop of its own: momentum, Adam's moments and RMS written out.
 struct OwnTraining : Case {
   struct Net : Module {
@@ -313,6 +343,8 @@ std::unique_ptr<Case> make(const std::string& name) {
   if (name == "training_adam") return std::make_unique<Training>();
   if (name == "training_momentum") return std::make_unique<MomentumTraining>();
   if (name == "training_rmsprop") return std::make_unique<RmspropTraining>();
+  if (name.starts_with("training_"))
+    if (auto other = other_training(name.substr(9))) return other;
   if (name.starts_with("own_")) return std::make_unique<OwnTraining>(name.substr(4));
   throw NotFoundError("no case is named " + name);
 }
@@ -346,6 +378,37 @@ void names(const std::string& in, const std::string& out) {
   ckpt.write(out);
 }
 
+struct Counted {
+  Variable v{0.0F}, step{0, {.trainable = false, .name = "step", .dtype = int64}};
+  Checkpoint checkpoint{{{"v", v}, {"step", step}}};
+};
+
+void manager(char** argv) {
+  const Counted c;
+  const int keep = std::stoi(argv[4]), interval = std::stoi(argv[6]);
+  const double hours = std::stod(argv[5]);
+  train::CheckpointManagerOptions options{.step_counter = c.step};
+  if (keep) options.max_to_keep = keep;
+  if (hours > 0) options.keep_checkpoint_every_n_hours = hours;
+  if (interval) options.checkpoint_interval = interval;
+  train::CheckpointManager manager(c.checkpoint, argv[2], options);
+  manager.restore_or_initialize();
+  printf("%g\n", double(c.v.item<float>()));
+  for (int i = 0; i < std::stoi(argv[3]); ++i) {
+    c.v.assign_add(1.0F);
+    c.step.assign_add(int64_t(1));
+    manager.save({.checkpoint = {.asynchronous = argv[7][0] == '1'}});
+  }
+  printf("%g\n", double(c.v.item<float>()));
+}
+
+void plain(const std::string& prefix) {
+  const Counted c;
+  c.v.assign(5.0F);
+  c.step.assign(int64_t(7));
+  c.checkpoint.save(prefix);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -355,6 +418,8 @@ int main(int argc, char** argv) {
     else if (argc == 5 && what == "copy_late") copy(argv[2], argv[3], argv[4], true);
     else if (argc == 6 && what == "train") run_training(argv[2], argv[3], argv[4], std::stoi(argv[5]));
     else if (argc == 4 && what == "names") names(argv[2], argv[3]);
+    else if (argc == 8 && what == "manager") manager(argv);
+    else if (argc == 3 && what == "plain") plain(argv[2]);
     else return 2;
   } catch (const std::exception& e) {
     std::fprintf(stderr, "%s\n", e.what());

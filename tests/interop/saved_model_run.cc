@@ -1,11 +1,13 @@
 // Runs SavedModels for check_saved_model.py, which compares results with TensorFlow's.
-//   saved_model_run DIR PLAN IN OUT
+//   saved_model_run DIR PLAN IN OUT AGAIN
 // PLAN has one call a line: `signature NAME` with inputs `K/NAME` in IN (a safetensors file; K is the line's
 // number), or `function PATH` with arguments behind it: `t` stands for the tensor `K/a0`, `K/a1`, ... in
-// turn, `True`, `False`, `None`, `i:3`, `f:0.5`, `s:text` for Python's values, `[` and `]`, `(` and `)` for
-// lists and tuples, `name=` in front of an argument for one that is passed by name. A `+` in front of the
-// line asks for gradients, `++` for second ones. Results: `K/out/I`, gradients `K/grad/PATH` by the
-// variables' paths, and at the end all variables as `final/PATH`.
+// turn, `b:x|y` for a tensor of texts, `True`, `False`, `None`, `i:3`, `f:0.5`, `s:text` for Python's values,
+// `[` and `]`, `(` and `)` for lists and tuples, `{ key value key value }` for dictionaries, `name=` in front
+// of an argument for one that is passed by name. A `+` in front of the line asks for gradients, `++` for
+// second ones; a `?` in front of that allows that ops are missing: `K/missing` then has the message.
+// Results: `K/out/I` (texts as their bytes, with `|` between them), gradients `K/grad/PATH` by the variables'
+// paths, and at the end all variables as `final/PATH`. AGAIN gets the model as it was loaded.
 #include <cmath>
 #include <cstdio>
 #include <fstream>
@@ -62,11 +64,23 @@ class Call {
   }
 
  private:
+  static Tensor texts(const std::string& line) {
+    std::vector<std::string> list;
+    std::istringstream parts(line);
+    for (std::string part; std::getline(parts, part, '|');) list.push_back(part);
+    return constant(list);
+  }
   Value value(const std::string& word) {
     if (word == "t") return in_.read(key_ + "a" + std::to_string(next_++));
     if (word == "True") return true;
     if (word == "False") return false;
     if (word == "None") return nullptr;
+    if (word == "{") {
+      saved_model::Dict dict;
+      std::string key, inside;
+      while (words_ >> key && key != "}" && words_ >> inside) dict[key] = value(inside);
+      return dict;
+    }
     if (word == "[" || word == "(") {
       saved_model::List list{.elements = {}, .tuple = word == "("};
       for (std::string w; words_ >> w && w != "]" && w != ")";) list.elements.push_back(value(w));
@@ -75,6 +89,7 @@ class Call {
     const std::string rest = word.substr(2);
     if (word[0] == 'i') return std::stoll(rest);
     if (word[0] == 'f') return std::stod(rest);
+    if (word[0] == 'b') return texts(rest);
     return rest;
   }
 
@@ -84,6 +99,16 @@ class Call {
   std::istringstream words_;
   int next_ = 0;
 };
+
+Tensor joined(const Tensor& texts) {
+  std::vector<uint8_t> bytes;
+  const std::vector<std::string> list = reshape(texts, {-1}).to_vector<std::string>();
+  for (size_t i = 0; i < list.size(); ++i) {
+    if (i > 0) bytes.push_back('|');
+    bytes.insert(bytes.end(), list[i].begin(), list[i].end());
+  }
+  return constant(bytes);
+}
 
 // A number that depends on every element of every float result, each in a way of its own.
 Tensor loss_of(const std::vector<Tensor>& results) {
@@ -96,8 +121,9 @@ Tensor loss_of(const std::vector<Tensor>& results) {
   return loss;
 }
 
-void run(const char* dir, const char* plan, const char* in_path, const char* out_path) {
+void run(const char* dir, const char* plan, const char* in_path, const char* out_path, const char* again) {
   const auto model = saved_model::load(dir);
+  if (model.missing_ops().empty()) saved_model::save(model, again);
   const VariablesFile in(in_path);
   Out out;
   std::vector<TrackedChild> variables;
@@ -106,14 +132,24 @@ void run(const char* dir, const char* plan, const char* in_path, const char* out
   std::ifstream lines(plan);
   int number = 0;
   for (std::string line; std::getline(lines, line); ++number) {
+    const bool may_miss = line[0] == '?';
+    line.erase(0, may_miss);
     const size_t order = line.find_first_not_of('+');
     std::optional<GradientTape> outer, tape;
     if (order == 2) outer.emplace();
     if (order > 0) tape.emplace();
-    const auto results = Call(model, in, number, line.substr(order)).run();
     const std::string key = std::to_string(number) + "/";
+    std::vector<Tensor> results;
+    try {
+      results = Call(model, in, number, line.substr(order)).run();
+    } catch (const UnimplementedError& e) {
+      if (!may_miss) throw;
+      out.add(key + "missing", joined(constant(std::vector<std::string>{e.what()})));
+      continue;
+    }
     for (size_t i = 0; i < results.size(); ++i)
-      if (results[i].dtype() != DType::kString) out.add(key + "out/" + std::to_string(i), results[i]);
+      out.add(key + "out/" + std::to_string(i),
+              results[i].dtype() == DType::kString ? joined(results[i]) : results[i]);
     if (order == 0) continue;
     Tensor loss = loss_of(results);
     std::vector<Variable> sources;
@@ -136,9 +172,9 @@ void run(const char* dir, const char* plan, const char* in_path, const char* out
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc != 5) return 2;
+  if (argc != 6) return 2;
   try {
-    run(argv[1], argv[2], argv[3], argv[4]);
+    run(argv[1], argv[2], argv[3], argv[4], argv[5]);
     return 0;
   } catch (const std::exception& e) {
     fprintf(stderr, "%s\n", e.what());

@@ -247,5 +247,94 @@ TEST_F(KerasModels, LayersOfASavedModel) {
                                      "neither a function nor a signature");
 }
 
+// A copy constructor of its own, which begins with its base.
+struct CopiedByHand : keras::LayerOf<CopiedByHand, keras::Model> {
+  keras::Dense dense{2};
+  CopiedByHand() = default;
+  CopiedByHand(const CopiedByHand& other) : LayerOf(other), dense(other.dense) {}
+  CopiedByHand& operator=(const CopiedByHand&) = default;
+  Tensor call(const Tensor& in, const keras::CallArgs&) override { return dense(in) * 2.0F; }
+  RW_TRACK(dense)
+};
+struct OfModelItself : keras::Model {
+  keras::Dense dense{2};
+  OfModelItself() = default;
+  OfModelItself(const OfModelItself& other) : keras::Model(other), dense(other.dense) {}
+  Tensor call(const Tensor& in, const keras::CallArgs&) override { return dense(in) * 3.0F; }
+  RW_TRACK(dense)
+};
+
+TEST_F(KerasModels, ModelsOfOtherClassesAsModels) {
+  const keras::Sequential chain(
+      {keras::Input({4}), keras::Dense(3, {.activation = "tanh"}), keras::Dense(2)});
+  keras::Model model = chain;
+  EXPECT_EQ(model(x).to_vector<float>(), chain(x).to_vector<float>());
+  EXPECT_EQ(model.layers().size(), 2U);
+  EXPECT_EQ(model.weights().size(), 4U);
+  EXPECT_EQ(model.summary_text(), chain.summary_text());
+  model.compile({.optimizer = "adam", .loss = "mse"});
+  model.fit(x, y2, {.verbose = 0});
+  EXPECT_EQ(model.predict(x, {.verbose = 0}).to_vector<float>(), chain(x).to_vector<float>());
+  model.save(folder / "chain.keras");
+  EXPECT_EQ(keras::models::load_model(folder / "chain.keras")(x).to_vector<float>(),
+            chain(x).to_vector<float>());
+
+  // A temporary, another value for the variable, one model in a list of models.
+  keras::Model other = keras::Sequential({keras::Dense(5)});
+  EXPECT_EQ(other(x).shape(), Shape({12, 5}));
+  other = keras::Sequential({keras::Dense(3), keras::Dense(1)});
+  EXPECT_EQ(other(x).shape(), Shape({12, 1}));
+  EXPECT_EQ(other.layers().size(), 2U);
+  const std::vector<keras::Model> list{chain, functional()};
+  EXPECT_EQ(list[0](x).to_vector<float>(), chain(x).to_vector<float>());
+
+  const CopiedByHand by_hand;
+  const CopiedByHand copy = by_hand;
+  const keras::Model as_model = by_hand;
+  EXPECT_EQ(as_model(x).to_vector<float>(), copy(x).to_vector<float>());
+  EXPECT_EQ(by_hand(x).to_vector<float>(), copy(x).to_vector<float>());
+  const OfModelItself itself;
+  const OfModelItself again = itself;
+  const keras::Model of_itself = itself;
+  EXPECT_EQ(of_itself(x).to_vector<float>(), again(x).to_vector<float>());
+  EXPECT_EQ(itself(x).to_vector<float>(), again(x).to_vector<float>());
+}
+
+TEST_F(KerasModels, StructuresOfInputsAndOutputs) {
+  // As Keras writes a model of {"left": [a, b], "right": {"deep": c}} with a list in a dictionary as its
+  // outputs.
+  const auto a = keras::Input({4}, {.name = "a"}), b = keras::Input({4}, {.name = "b"}),
+             c = keras::Input({4}, {.name = "c"});
+  const keras::Model flat({a, b, c}, {keras::Dense(2)(a + c), keras::Dense(1)(b), keras::Dense(3)(c)});
+  auto config = format::parse_json(flat.to_json(), "a model");
+  format::Json& graph = config["config"];
+  const format::Json::Array in = *graph["input_layers"].list(), out = *graph["output_layers"].list();
+  format::Json inputs, outputs;
+  inputs["right"]["deep"] = in[2];
+  inputs["left"] = format::Json::Array{in[0], in[1]};
+  outputs["u"] = format::Json::Array{out[0], out[1]};
+  outputs["v"] = out[2];
+  graph["input_layers"] = inputs;
+  graph["output_layers"] = outputs;
+  const auto model = keras::models::model_from_config(config);
+  EXPECT_EQ(model.inputs().size(), 3U);
+  EXPECT_EQ(model.inputs()[2].name(), "c");
+  const auto again = format::parse_json(model.to_json(), "a model");
+  EXPECT_EQ(*again.find("config")->find("output_layers"), outputs);
+  EXPECT_EQ(*again.find("config")->find("input_layers"), inputs);
+
+  saved_model::save(model, folder / "exported");
+  const auto loaded = saved_model::load(folder / "exported");
+  using saved_model::Dict, saved_model::Value;
+  const Dict given{{"left", std::vector<Tensor>{x, x * 2.0F}}, {"right", Dict{{"deep", x * 3.0F}}}};
+  const Value result = loaded.function("serve").call_structured({given});
+  const std::vector<Tensor> want = model.all({x, x * 2.0F, x * 3.0F});
+  EXPECT_EQ(result.at("u")[0].tensor().to_vector<float>(), want[0].to_vector<float>());
+  EXPECT_EQ(result.at("u")[1].tensor().to_vector<float>(), want[1].to_vector<float>());
+  EXPECT_EQ(result.at("v").tensor().to_vector<float>(), want[2].to_vector<float>());
+  const auto served = loaded.signatures().at("serving_default")({{"a", x}, {"b", x * 2.0F}, {"c", x * 3.0F}});
+  EXPECT_EQ(served.at("output_2").to_vector<float>(), want[2].to_vector<float>());
+}
+
 }  // namespace
 }  // namespace rw

@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include <filesystem>
+
 #include "rewind/format/message.h"
 #include "rewind/format/object_graph.h"
 #include "rewind/rewind.h"
@@ -258,6 +260,40 @@ TEST_F(Checkpoints, IteratorsGoOn) {
   EXPECT_EQ(rest.size(), 9u);
 }
 
+// Behind every element of two epochs, with what prefetch has taken already and what waits to be shuffled.
+TEST_F(Checkpoints, IteratorsGoOnFromAnywhere) {
+  random::set_seed(11);
+  const auto ds = data::Dataset::range(23)
+                      .shuffle(7, {.seed = 3})
+                      .map([](const Tensor& x) { return x * 2; })
+                      .repeat(2)
+                      .batch(4)
+                      .prefetch(2);
+  auto it = ds.iterator();
+  const Variable seen(0);
+  const Checkpoint ckpt({{"it", it}, {"seen", seen}});
+  std::vector<std::string> paths{ckpt.save(folder / "it")};
+  std::vector<std::vector<int64_t>> whole;
+  while (const auto x = it.next()) {
+    whole.push_back(x->to_vector<int64_t>());
+    seen.assign_add(1);
+    paths.push_back(ckpt.save(folder / "it"));
+  }
+  EXPECT_EQ(whole.size(), 12U);
+  for (const std::string& path : paths) {
+    auto other = ds.iterator();
+    (void)other.next();  // one that has begun already
+    const Variable count(0);
+    Checkpoint({{"it", other}, {"seen", count}}).restore(path).assert_consumed();
+    std::vector<std::vector<int64_t>> rest;
+    while (const auto x = other.next()) rest.push_back(x->to_vector<int64_t>());
+    EXPECT_EQ(rest, std::vector(whole.begin() + count.item<int32_t>(), whole.end())) << path;
+  }
+  // Another pipeline does not take the position.
+  auto other = data::Dataset::range(23).batch(4).iterator();
+  expect_error<InvalidArgumentError>([&] { Checkpoint({{"it", other}}).restore(paths[3]); }, "position");
+}
+
 TEST_F(Checkpoints, SavingDoesNotWaitForTheFiles) {
   const Variable v(fill({1000}, 1.0F));
   const Checkpoint ckpt({{"v", v}});
@@ -270,6 +306,39 @@ TEST_F(Checkpoints, SavingDoesNotWaitForTheFiles) {
   (void)ckpt.save("/proc/none/c", {.asynchronous = true});
   expect_error<Error>([&] { ckpt.sync(); }, "/proc/none");
   ckpt.sync();
+}
+
+TEST_F(Checkpoints, TrainingGoesOnWhileFilesAreWritten) {
+  const std::string dir = folder / "";
+  const Variable v(zeros({1 << 18}));
+  const Checkpoint ckpt({{"v", v}});
+  // Each save holds the values of its moment, though the next ones begin and values change meanwhile.
+  std::vector<std::string> paths;
+  for (int i = 1; i <= 5; ++i) {
+    v.assign_add(ones({1 << 18}));
+    paths.push_back(ckpt.save(dir + "c", {.asynchronous = true}));
+  }
+  v.assign_add(ones({1 << 18}));
+  ckpt.sync();
+  EXPECT_EQ(train::latest_checkpoint(dir), paths.back());
+  for (int i = 1; i <= 5; ++i) {
+    const Tensor saved = train::load_variable(paths[size_t(i) - 1], "v/.ATTRIBUTES/VARIABLE_VALUE");
+    EXPECT_EQ(reduce_min(saved).item<float>(), float(i));
+    EXPECT_EQ(reduce_max(saved).item<float>(), float(i));
+  }
+  // The last handle waits for its thread; a failure that nobody asks for is said.
+  const std::string late = folder / "late";
+  { Checkpoint({{"v", v}}).write(late, {.asynchronous = true}); }
+  EXPECT_EQ(train::load_variable(late, "v/.ATTRIBUTES/VARIABLE_VALUE")[0].item<float>(), 6.0F);
+  testing::internal::CaptureStderr();
+  { Checkpoint({{"v", v}}).write("/proc/none/c", {.asynchronous = true}); }
+  EXPECT_NE(testing::internal::GetCapturedStderr().find("a checkpoint was not saved"), std::string::npos);
+  // An error comes at the next call, which then has nothing of its own done.
+  ckpt.write("/proc/none/c", {.asynchronous = true});
+  expect_error<Error>([&] { ckpt.write(folder / "next"); }, "/proc/none");
+  EXPECT_FALSE(std::filesystem::exists(folder / "next.index"));
+  ckpt.write(folder / "next");
+  EXPECT_TRUE(std::filesystem::exists(folder / "next.index"));
 }
 
 TEST_F(Checkpoints, FailedSavesDoNotCount) {

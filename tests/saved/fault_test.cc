@@ -72,6 +72,24 @@ class Bundle : public Writer {
   train::Checkpoint ckpt_{{{"v", v_}}};
 };
 
+// Written by a thread, while the value that is saved changes.
+class Asynchronous : public Writer {
+ public:
+  explicit Asynchronous(const std::string& folder) : Writer(folder) {}
+  void save(float value) override {
+    v_.assign(fill({kSize}, value));
+    ckpt_.write(folder_ + "/c", {.asynchronous = true});
+    v_.assign(fill({kSize}, 7.0f));
+    ckpt_.sync();
+  }
+  float read() override { return only(train::load_variable(folder_ + "/c", "v/.ATTRIBUTES/VARIABLE_VALUE")); }
+  int files() const override { return files_of(folder_ + "/c"); }
+
+ private:
+  Variable v_{fill({kSize}, 0.0f)};
+  train::Checkpoint ckpt_{{{"v", v_}}};
+};
+
 class Shards : public Writer {
  public:
   explicit Shards(const std::string& folder) : Writer(folder) {}
@@ -192,13 +210,15 @@ class Safetensors : public Writer {
 };
 
 const std::vector<std::string>& kinds() {
-  static const std::vector<std::string> list{"bundle", "shards",  "manager", "saved_model",    "keras",
-                                             "h5",     "weights", "npz",     "npz_compressed", "safetensors"};
+  static const std::vector<std::string> list{"bundle",      "asynchronous",   "shards",     "manager",
+                                             "saved_model", "keras",          "h5",         "weights",
+                                             "npz",         "npz_compressed", "safetensors"};
   return list;
 }
 
 std::unique_ptr<Writer> make_writer(const std::string& kind, const std::string& folder) {
   if (kind == "bundle") return std::make_unique<Bundle>(folder);
+  if (kind == "asynchronous") return std::make_unique<Asynchronous>(folder);
   if (kind == "shards") return std::make_unique<Shards>(folder);
   if (kind == "manager") return std::make_unique<Manager>(folder);
   if (kind == "saved_model") return std::make_unique<Model>(folder);

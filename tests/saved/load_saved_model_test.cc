@@ -150,7 +150,50 @@ TEST(LoadSavedModel, MissingOpsAreNamed) {
             std::string::npos)
       << said;
   expect_error<UnimplementedError>([&] { m.signatures().at("words")({{"words", constant({"a"})}}); },
-                                   "[signature words] the function needs ops that this build does not have");
+                                   "the function needs ops that this build does not have");
+}
+
+struct Lists : Module {
+  Tensor sum_of(const std::vector<Tensor>& list) {
+    Tensor sum = list[0];
+    for (size_t i = 1; i < list.size(); ++i) sum = sum - list[i];
+    return sum;
+  }
+  Tensor pair_of(const std::map<std::string, std::vector<std::pair<Tensor, Tensor>>>& named) {
+    const auto& [a, b] = named.at("k")[1];
+    return a - 2.0f * b + named.at("k")[0].second;
+  }
+  Function<Tensor(const std::vector<Tensor>&)> call{this, &Lists::sum_of};
+  Function<Tensor(const std::map<std::string, std::vector<std::pair<Tensor, Tensor>>>&)> pairs{
+      this, &Lists::pair_of};
+  RW_TRACK(call, pairs)
+};
+
+TEST(LoadSavedModel, ListsOfTensorsAreOneArgument) {
+  const test::TemporaryFolder folder;
+  Lists m;
+  const Tensor x = constant({5.0f, 7.0f}), y = constant({1.0f, 2.0f});
+  (void)m.call({x, y});
+  (void)m.pairs({{"k", {{x, y}, {x, y}}}});
+  saved_model::save(m, folder / "m");
+  const auto loaded = saved_model::load(folder / "m");
+  EXPECT_EQ(loaded({x, y}).to_vector<float>(), (Floats{4, 5}));
+  EXPECT_EQ(loaded.function("__call__")({x, y}).to_vector<float>(), (Floats{4, 5}));
+  EXPECT_EQ(loaded(std::vector<Tensor>{x, y}).to_vector<float>(), (Floats{4, 5}));
+  EXPECT_EQ(loaded.call({std::vector<Tensor>{x, y}})[0].to_vector<float>(), (Floats{4, 5}));
+  expect_error<InvalidArgumentError>([&] { loaded.call({x, y}); }, "a list of tensors is one argument");
+  expect_error<InvalidArgumentError>([&] { loaded({x, y, x}); }, "no trace takes these arguments");
+  // Deeper, with tuples as lists.
+  const saved_model::Dict named{{"k", std::vector<std::vector<Tensor>>{{x, y}, {x, y}}}};
+  EXPECT_EQ(loaded.function("pairs")(named).to_vector<float>(), (Floats{4, 5}));
+  // A signature of one input.
+  const auto serve = kinds().signatures().at("serving_default");
+  EXPECT_EQ(serve(constant({{1.0, 0.0}, {0.0, 1.0}})).at("output_0").to_vector<float>(), kCalled);
+  testing::internal::CaptureStderr();
+  const auto session = saved_model::load(model_path("session"));
+  testing::internal::GetCapturedStderr();
+  expect_error<InvalidArgumentError>([&] { session.signatures().at("serving_default")(x); },
+                                     "inputs: scale, x");
 }
 
 }  // namespace

@@ -12,6 +12,7 @@
 #include <csignal>
 #include <cstring>
 #include <exception>
+#include <map>
 
 namespace rw::test {
 
@@ -81,6 +82,53 @@ bool describe(pid_t child, const user_regs_struct& r, FileCall* call) {
   }
 }
 
+// Lets the process and its threads run to their end, and gives the status of that.
+int follow(pid_t child, int n, int error, TracedRun* run) {
+  struct Thread {
+    bool entering = true, failing = false;
+  };
+  std::map<pid_t, Thread> threads{{child, {}}};
+  ptrace(PTRACE_SYSCALL, child, nullptr, 0);
+  while (true) {
+    int status = 0;
+    const pid_t at = waitpid(-1, &status, __WALL);
+    if (at < 0) return status;
+    if (!WIFSTOPPED(status)) {
+      threads.erase(at);
+      if (at == child) return status;
+      continue;
+    }
+    Thread& thread = threads[at];
+    const bool in_call = WSTOPSIG(status) == (SIGTRAP | 0x80);
+    if (in_call && !run->killed) {
+      user_regs_struct r = {};
+      FileCall call;
+      ptrace(PTRACE_GETREGS, at, nullptr, &r);
+      if (thread.entering && describe(at, r, &call)) {
+        run->calls.push_back(call);
+        if (int(run->calls.size()) - 1 == n) {
+          if (error == 0) {
+            kill(child, SIGKILL);
+            run->killed = true;
+            continue;
+          }
+          r.orig_rax = ~0ULL;  // no call at all
+          ptrace(PTRACE_SETREGS, at, nullptr, &r);
+          thread.failing = true;
+        }
+      } else if (!thread.entering && thread.failing) {
+        r.rax = uint64_t(-int64_t(error));
+        ptrace(PTRACE_SETREGS, at, nullptr, &r);
+        thread.failing = false;
+      }
+      thread.entering = !thread.entering;
+    }
+    const int signal =
+        in_call || WSTOPSIG(status) == SIGSTOP || WSTOPSIG(status) == SIGTRAP ? 0 : WSTOPSIG(status);
+    ptrace(PTRACE_SYSCALL, at, nullptr, signal);
+  }
+}
+
 [[noreturn]] void child_process(const std::function<void()>& work, char* message) {
   if (ptrace(PTRACE_TRACEME, 0, nullptr, nullptr) != 0) _exit(kUntraced);
   raise(SIGSTOP);
@@ -103,41 +151,10 @@ TracedRun run_traced(const std::function<void()>& work, int n, int error) {
   if (child == 0) child_process(work, message);
   int status = 0;
   waitpid(child, &status, 0);
-  if (WIFSTOPPED(status))
-    ptrace(PTRACE_SETOPTIONS, child, nullptr, PTRACE_O_TRACESYSGOOD | PTRACE_O_EXITKILL);
-  bool entering = true, failing = false;
-  while (WIFSTOPPED(status)) {
-    const bool in_call = WSTOPSIG(status) == (SIGTRAP | 0x80);
-    if (in_call && entering) {
-      user_regs_struct r = {};
-      ptrace(PTRACE_GETREGS, child, nullptr, &r);
-      FileCall call;
-      if (describe(child, r, &call)) {
-        run.calls.push_back(call);
-        if (int(run.calls.size()) - 1 == n) {
-          if (error == 0) {
-            kill(child, SIGKILL);
-            waitpid(child, &status, 0);
-            run.killed = true;
-            break;
-          }
-          r.orig_rax = ~0ULL;  // no call at all
-          ptrace(PTRACE_SETREGS, child, nullptr, &r);
-          failing = true;
-        }
-      }
-    } else if (in_call && failing) {
-      user_regs_struct r = {};
-      ptrace(PTRACE_GETREGS, child, nullptr, &r);
-      r.rax = uint64_t(-int64_t(error));
-      ptrace(PTRACE_SETREGS, child, nullptr, &r);
-      failing = false;
-    }
-    if (in_call) entering = !entering;
-    const int signal =
-        in_call || WSTOPSIG(status) == SIGSTOP || WSTOPSIG(status) == SIGTRAP ? 0 : WSTOPSIG(status);
-    ptrace(PTRACE_SYSCALL, child, nullptr, signal);
-    waitpid(child, &status, 0);
+  if (WIFSTOPPED(status)) {
+    ptrace(PTRACE_SETOPTIONS, child, nullptr,
+           PTRACE_O_TRACESYSGOOD | PTRACE_O_EXITKILL | PTRACE_O_TRACECLONE);
+    status = follow(child, n, error, &run);
   }
   run.thrown = WIFEXITED(status) && WEXITSTATUS(status) == kThrown;
   run.message = message;

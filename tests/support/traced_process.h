@@ -1,5 +1,5 @@
-// A process of its own whose system calls on files are counted, listed, and made to fail, or which is killed
-// at one of them. For writers: whatever happens, the old file or the new one is there.
+// A process of its own, with its threads, whose system calls on files are counted, listed, and made to fail,
+// or which is killed at one of them. For writers: whatever happens, the old file or the new one is there.
 #pragma once
 
 #include <functional>
