@@ -25,10 +25,24 @@ full = "--full" in sys.argv
 only = [a for a in sys.argv[2:] if not a.startswith("--")]
 
 
+def is_text(value):
+    return np.asarray(value).dtype.kind in "OSU"
+
+
+def put(arrays, name, value):
+    """Safetensors has no strings: their sizes and all their bytes."""
+    if not is_text(value):
+        arrays[name] = np.array(value, order="C")
+        return
+    texts = [x if isinstance(x, bytes) else str(x).encode() for x in np.ravel(value)]
+    arrays[name + "#sizes"] = np.array([len(x) for x in texts], np.int64).reshape(np.shape(value))
+    arrays[name + "#bytes"] = np.frombuffer(b"".join(texts) + b"\0", np.uint8)
+
+
 def word(value, tensors):
     if isinstance(value, (np.ndarray, np.generic)):
         tensors.append(np.array(value, order="C"))
-        return "t"
+        return "strings" if is_text(value) else "t"
     if value is None or isinstance(value, bool): return str(value)
     if isinstance(value, int): return f"i:{value}"
     if isinstance(value, float): return f"f:{value}"
@@ -49,13 +63,13 @@ def plan(calls):
         order = "+" * call.get("gradients", 0)
         if "signature" in call:
             lines.append(f"{order}signature {call['signature']}")
-            for name, value in call["inputs"].items(): arrays[f"{number}/{name}"] = np.array(value, order="C")
+            for name, value in call["inputs"].items(): put(arrays, f"{number}/{name}", value)
             continue
         tensors = []
         words = [word(v, tensors) for v in call.get("args", [])]
         words += [f"{name}={word(v, tensors)}" for name, v in call.get("kwargs", {}).items()]
         lines.append(" ".join([f"{order}function {call['function']}", *words]))
-        for i, t in enumerate(tensors): arrays[f"{number}/a{i}"] = t
+        for i, t in enumerate(tensors): put(arrays, f"{number}/a{i}", t)
     arrays["unused"] = np.zeros(1)
     return "\n".join(lines) + "\n", arrays
 
@@ -103,7 +117,7 @@ def expected(folder, calls, found):
                 if order == 2: total = sum(tf.reduce_sum(g ** 2) for g in gradients if g is not None)
         if order == 2: gradients = outer.gradient(total, variables)
         for i, t in enumerate(out):
-            if t.dtype != tf.string: results[f"{number}/out/{i}"] = t.numpy()
+            put(results, f"{number}/out/{i}", t.numpy())
         if order:
             for k, g in zip(names, gradients):
                 results[k] = None if g is None else tf.convert_to_tensor(g).numpy()

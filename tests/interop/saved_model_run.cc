@@ -5,7 +5,8 @@
 // turn, `True`, `False`, `None`, `i:3`, `f:0.5`, `s:text` for Python's values, `[` and `]`, `(` and `)` for
 // lists and tuples, `name=` in front of an argument for one that is passed by name. A `+` in front of the
 // line asks for gradients, `++` for second ones. Results: `K/out/I`, gradients `K/grad/PATH` by the
-// variables' paths, and at the end all variables as `final/PATH`.
+// variables' paths, and at the end all variables as `final/PATH`. A tensor of strings is two arrays, which
+// both stand for it: `NAME#sizes` in its shape, `NAME#bytes` of all strings behind each other.
 #include <cmath>
 #include <cstdio>
 #include <fstream>
@@ -35,6 +36,31 @@ struct Out {
   }
 };
 
+Tensor read_tensor(const VariablesFile& in, const std::string& name, bool is_string) {
+  if (!is_string) return in.read(name);
+  const Tensor sizes = in.read(name + "#sizes"), bytes = in.read(name + "#bytes");
+  std::vector<std::string> strings;
+  const auto* at = reinterpret_cast<const char*>(bytes.data<uint8_t>().data());
+  for (const int64_t size : sizes.to_vector<int64_t>()) {
+    strings.emplace_back(at, size_t(size));
+    at += size;
+  }
+  return tensor_from_strings(strings, sizes.shape());
+}
+
+void add_tensor(Out& out, const std::string& name, const Tensor& t) {
+  if (t.dtype() != DType::kString) return out.add(name, t);
+  std::vector<int64_t> sizes;
+  std::vector<uint8_t> bytes;
+  for (const std::string& s : t.to_vector<std::string>()) {
+    sizes.push_back(int64_t(s.size()));
+    bytes.insert(bytes.end(), s.begin(), s.end());
+  }
+  bytes.push_back(0);  // never empty
+  out.add(name + "#sizes", reshape(constant(sizes), t.shape().dims().empty() ? Shape{} : t.shape()));
+  out.add(name + "#bytes", constant(bytes));
+}
+
 class Call {
  public:
   Call(const saved_model::LoadedModel& model, const VariablesFile& in, int number, std::string line)
@@ -46,7 +72,8 @@ class Call {
     if (kind_ == "signature") {
       std::map<std::string, Tensor> inputs;
       const auto& f = model_.signatures().at(name_);
-      for (const auto& [name, spec] : f.inputs()) inputs[name] = in_.read(key_ + name);
+      for (const auto& [name, spec] : f.inputs())
+        inputs[name] = read_tensor(in_, key_ + name, spec.dtype == DType::kString);
       std::vector<Tensor> results;
       for (const auto& [name, t] : f(inputs)) results.push_back(t);
       return results;
@@ -63,7 +90,8 @@ class Call {
 
  private:
   Value value(const std::string& word) {
-    if (word == "t") return in_.read(key_ + "a" + std::to_string(next_++));
+    if (word == "t" || word == "strings")
+      return read_tensor(in_, key_ + "a" + std::to_string(next_++), word == "strings");
     if (word == "True") return true;
     if (word == "False") return false;
     if (word == "None") return nullptr;
@@ -112,8 +140,7 @@ void run(const char* dir, const char* plan, const char* in_path, const char* out
     if (order > 0) tape.emplace();
     const auto results = Call(model, in, number, line.substr(order)).run();
     const std::string key = std::to_string(number) + "/";
-    for (size_t i = 0; i < results.size(); ++i)
-      if (results[i].dtype() != DType::kString) out.add(key + "out/" + std::to_string(i), results[i]);
+    for (size_t i = 0; i < results.size(); ++i) add_tensor(out, key + "out/" + std::to_string(i), results[i]);
     if (order == 0) continue;
     Tensor loss = loss_of(results);
     std::vector<Variable> sources;
