@@ -54,6 +54,7 @@
 #include "rewind/tensor/ops/string.h"
 #include "rewind/tensor/ops/training.h"
 #include "rewind/tensor/ops/unary.h"
+#include "rewind/tensor/ragged_tensor.h"
 #include "rewind/tensor/tensor.h"
 #include "rewind/tensor/tensor_array.h"
 #include "rewind/tensor/variable.h"

@@ -2,7 +2,7 @@
 # Installs the Debian packages the project needs, if any is missing. usage: tools/setup.sh [extra packages...]
 set -euo pipefail
 packages=(g++ cmake ninja-build ccache mold python3 libdnnl-dev liblapacke-dev liblapack-dev libprotozero-dev libcli11-dev libgtest-dev
-          dataset-fashion-mnist zlib1g-dev libpng-dev libjpeg62-turbo-dev libre2-dev llvm-19-dev libclang-19-dev libzstd-dev locales "$@")
+          dataset-fashion-mnist zlib1g-dev libpng-dev libjpeg62-turbo-dev llvm-19-dev libclang-19-dev libzstd-dev locales "$@")
 missing=()
 for p in "${packages[@]}"; do
   dpkg-query -W -f='${Status}' "$p" 2>/dev/null | grep -q 'install ok installed' || missing+=("$p")

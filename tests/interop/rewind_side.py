@@ -18,8 +18,7 @@ def find_library():
 
 class Rewind:
     def __init__(self, path):
-        # Deep binding: TensorFlow's process has an RE2 of its own, of another version.
-        self.lib = ctypes.CDLL(path, os.RTLD_LOCAL | os.RTLD_NOW | os.RTLD_DEEPBIND)
+        self.lib = ctypes.CDLL(path)
         out = ctypes.POINTER(ctypes.c_uint8)
         self.lib.rw_run_case.argtypes = [ctypes.c_char_p, ctypes.c_size_t, ctypes.POINTER(out),
                                          ctypes.POINTER(ctypes.c_size_t)]

@@ -1,10 +1,11 @@
-// Regular expressions by RE2, whose time is linear in the text whatever the pattern.
-#include <re2/re2.h>
+// Regular expressions on strings.
+#include "rewind/base/regex/regex.h"
 
 #include <list>
 #include <memory>
 #include <mutex>
 
+#include "rewind/device/parallel.h"
 #include "rewind/kernel/kernel.h"
 
 namespace rw {
@@ -13,8 +14,7 @@ namespace {
 // Patterns that were compiled last: ops run many times with one.
 class CompiledPatterns {
  public:
-  // Null with `error` set when the pattern is none.
-  std::shared_ptr<const RE2> find(const std::string& pattern, std::string* error) {
+  std::shared_ptr<const Regex> find(const std::string& pattern) {
     {
       const std::lock_guard lock(mutex_);
       for (auto it = recent_.begin(); it != recent_.end(); ++it) {
@@ -23,13 +23,8 @@ class CompiledPatterns {
         return recent_.front();
       }
     }
-    RE2::Options options;
-    options.set_log_errors(false);
-    auto made = std::make_shared<const RE2>(pattern, options);
-    if (!made->ok()) {
-      *error = made->error();
-      return nullptr;
-    }
+    auto made = std::make_shared<const Regex>(pattern);
+    if (!made->error().empty()) return made;
     const std::lock_guard lock(mutex_);
     recent_.push_front(made);
     if (recent_.size() > kKept) recent_.pop_back();
@@ -39,33 +34,35 @@ class CompiledPatterns {
  private:
   static constexpr size_t kKept = 32;
   std::mutex mutex_;
-  std::list<std::shared_ptr<const RE2>> recent_;
+  std::list<std::shared_ptr<const Regex>> recent_;
 };
 
-std::shared_ptr<const RE2> compiled(KernelContext& ctx, const std::string& pattern) {
+std::shared_ptr<const Regex> compiled(KernelContext& ctx, const std::string& pattern) {
   static auto& patterns = *new CompiledPatterns;
-  std::string error;
-  auto found = patterns.find(pattern, &error);
-  if (!found) ctx.fail("'" + pattern + "' is not a regular expression: " + error);
+  auto found = patterns.find(pattern);
+  if (!found->error().empty()) ctx.fail("'" + pattern + "' is not a regular expression: " + found->error());
   return found;
 }
+
+constexpr int64_t kStringsAtOnce = 64;
 
 void replace_all(KernelContext& ctx, const std::string& pattern, const std::string& rewrite) {
   const auto regex = compiled(ctx, pattern);
   const bool global = ctx.attr<bool>("replace_global");
   const auto* in = ctx.in(0).as<std::string>();
   auto* out = ctx.out(0).as<std::string>();
-  for (int64_t i = 0; i < ctx.in(0).size; ++i) {
-    out[i] = in[i];
-    if (global) RE2::GlobalReplace(&out[i], *regex, rewrite);
-    else RE2::Replace(&out[i], *regex, rewrite);
-  }
+  parallel_for(ctx.in(0).size, kStringsAtOnce, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) out[i] = regex->replaced(in[i], rewrite, global);
+  });
 }
 
 void match_all(KernelContext& ctx, const std::string& pattern) {
   const auto regex = compiled(ctx, pattern);
-  for (int64_t i = 0; i < ctx.in(0).size; ++i)
-    ctx.out(0).as<bool>()[i] = RE2::FullMatch(ctx.in(0).as<std::string>()[i], *regex);
+  const auto* in = ctx.in(0).as<std::string>();
+  auto* out = ctx.out(0).as<bool>();
+  parallel_for(ctx.in(0).size, kStringsAtOnce, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) out[i] = regex->matches_whole(in[i]);
+  });
 }
 
 const std::string& text(KernelContext& ctx, int i) { return *ctx.in(i).as<std::string>(); }

@@ -1,4 +1,7 @@
 """Strings: conversions, joins, formatting."""
+import os
+import random
+
 from case import *  # noqa: F403
 
 for t in dtypes("AsString", among=NUMBERS + ["bool"]):
@@ -61,6 +64,52 @@ for p in ("(", "[a", "a{2000}", "(?<=a)b", r"\1"):
     case("StaticRegexFullMatch", inputs=[s(["a"])], attrs=dict(pattern=p), error=True)
     case("RegexReplace", inputs=[s(["a"]), s(p), s("")], error=True)
     case("RegexFullMatch", inputs=[s(["a"]), s(p)], error=True)
+# Patterns at random, of all that RE2 knows, on texts of their characters, some not UTF-8; some are no patterns.
+PIECES = ["a", "b", "c", "ab", ".", "[ab]", "[^a]", "[b-d]", r"\d", r"\w", r"\W", r"\s", r"\b", r"\B", "^", "$", r"\A", r"\z", r"\C", "\u00e4",
+          "\u20ac", "[\u00e4-\u20ac]", r"\pL", r"\PL", r"\p{Greek}", "[[:alpha:]]", "[[:^digit:]]", r"\x61", r"\x{20AC}", r"\141", "\n", r"\Qa.b\E",
+          "k", "\u212a", "\u03c3", r"[^\pN\n]", "-", "[a-]", r"[\w-]", "(?i)", "(?s)", "(?m)", "(?U)", r"\.", "{", "}", "]"]
+LETTERS = ["a", "b", "c", "A", "B", "d", "1", " ", "-", "_", ".", "\n", "\u00e4", "\u00c4", "\u20ac", "k", "K", "\u212a", "\u03c3", "\u03c2", "\u03a3", "\U0001F600"]
+BROKEN = [b"\xff", b"\xc3", b"\x80", b"\xe2\x82", b"\xed\xa0\x80", b"\xf4\x90\x80\x80", b"\xc0\x80"]
+
+
+def random_pattern(rng, depth=0):
+    kind = rng.random()
+    if depth > 3 or kind < 0.35: return rng.choice(PIECES)
+    if kind < 0.65: return "".join(random_pattern(rng, depth + 1) for _ in range(rng.randint(0, 3)))
+    inside = random_pattern(rng, depth + 1)
+    if kind < 0.75: return inside + "|" + random_pattern(rng, depth + 1)
+    if kind < 0.87: return rng.choice(["(", "(", "(?:", "(?i:", "(?s-i:", "(?m:", "(?U:"]) + inside + ")"
+    repeat = rng.choice(["*", "+", "?", "{2}", "{0,2}", "{1,}", "{0}", "{2,3}"]) + rng.choice(["", "", "?"])
+    return (inside if rng.random() < 0.3 else "(" + inside + ")") + repeat
+
+
+def random_text(rng):
+    parts = [rng.choice(LETTERS).encode() for _ in range(rng.randint(0, 9))]
+    if rng.random() < 0.2: parts.insert(rng.randint(0, len(parts)), rng.choice(BROKEN))
+    return b"".join(parts)
+
+
+def is_pattern(pattern):
+    try:
+        tf.strings.regex_full_match("", pattern)
+        return True
+    except tf.errors.InvalidArgumentError:
+        return False
+
+
+rng = random.Random(11)
+for k in range(int(os.environ.get("REWIND_RANDOM_PATTERNS", 400))):
+    pattern, rewrite = random_pattern(rng), rng.choice(["<>", r"[\0]", r"[\0]", r"<\1>", r"<\1|\2>", "", r"\\"])
+    texts, ok = s([random_text(rng) for _ in range(24)]), is_pattern(pattern)
+    attrs = dict(pattern=pattern, rewrite=rewrite, replace_global=rng.random() < 0.8)
+    case("StaticRegexReplace", inputs=[texts], attrs=attrs, error=not ok, golden=False, label=f"random {k}")
+    case("StaticRegexFullMatch", inputs=[texts], attrs=dict(pattern=pattern), error=not ok, golden=False, label=f"random {k}")
+for pattern in ("(?=a)", "(?P<n>a)(?<m>b)", "(?<n>a)", "a{1001}", "(a{100}){11}", "(a{10}){100}", r"\_", r"\E", r"\1", r"\8", r"\07", r"\18", "a(?i)*", "(?i)*",
+                "(?-i)a", "(?-)", "(?i-)a", "(?)a", "x{2}{3}", "x**", "(x*)*", "^*", r"\b+", "[a-\\d]", "[[:alpha]", "[[:alpha:", r"\pZ", r"\pC", r"\p{Cn}",
+                r"\p{^L}", r"\p{}", r"\p", "a{01}", "a{,2}", "a{2", "a{99999999999}", "[[:word:]]", "[[:WORD:]]", "(?P<\u00e4>a)", "(?P<a-b>a)", "[^\\x00-\\x{10FFFF}]",
+                r"\Q", r"\Qa", r"a\Q\E*", r"[\Qa]\E]", r"\x1", r"\x{}", r"\ca", "\\", "[\\b]", "[a", "[]a]", "[^]a]", "[]", "[-a]", "[a-b-c]", "[--/]", "()", "(|)",
+                "a||b", "|", "", "((((((((((a))))))))))", "(" * 999 + "a" + ")" * 999, r"(\pL{500}){2}", r"((\pL{30}){30})"):
+    case("StaticRegexFullMatch", inputs=[s(["a", "ab", "", "xx", "\u00e4"])], attrs=dict(pattern=pattern), error=not is_pattern(pattern), golden=False)
 case("RegexReplace", inputs=[s(["a"]), s(["a"]), s("")], error=True)
 case("RegexFullMatch", inputs=[s(["a"]), s(["a", "b"])], error=True)
 
