@@ -47,7 +47,8 @@ def difference(got, want, exact):
         return f"{got['dtype']} {got['shape']} for {want['dtype']} {want['shape']}"
     if want["dtype"] == "string" or exact:
         return "" if got["values"] == want["values"] else f"{got['values']} for {want['values']}"
-    error = np.max(np.abs(np.subtract(got["values"], want["values"]))) if want["values"] else 0
+    a, b = np.array(got["values"], float), np.array(want["values"], float)
+    error = np.max(np.where(np.isnan(a) & np.isnan(b), 0, np.abs(a - b)), initial=0)
     return "" if error < 1e-6 else f"error {error}: {got['values']} for {want['values']}"
 
 

@@ -1,5 +1,5 @@
-// A user's plug-in: it compiles a function, differentiates it, trains a layer, matches a pattern and says whether
-// the results are right.
+// A user's plug-in: it compiles a function, differentiates it, trains a layer, matches a pattern and says
+// whether the results are right.
 #include <rewind/keras/keras.h>
 #include <rewind/rewind.h>
 
@@ -36,7 +36,8 @@ bool trains() {
 }
 
 bool matches() {
-  const rw::Tensor text = rw::strings::regex_replace(rw::constant({"Ann <ann@example.com>"}), R"((\w+) <(\pL+)@.*>)", R"(\2)");
+  const rw::Tensor text =
+      rw::strings::regex_replace(rw::constant({"Ann <ann@example.com>"}), R"((\w+) <(\pL+)@.*>)", R"(\2)");
   const bool is = text.to_vector<std::string>()[0] == "ann";
   if (!is) std::printf("a pattern gave %s\n", text.to_vector<std::string>()[0].c_str());
   return is;

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <cmath>
 #include <fstream>
+#include <iterator>
 #include <limits>
 #include <set>
-#include <sstream>
 
 #include "rewind/base/error.h"
 #include "rewind/base/number_text.h"
@@ -236,10 +236,9 @@ void TokenIndex<T>::set_vocabulary_file(const std::string& path) const {
     fail_invalid(layer_, "a file of tokens has no weights for the output_mode \"tf_idf\"");
   std::ifstream file(path, std::ios::binary);
   if (!file) fail_not_found(layer_, "the vocabulary " + path + " cannot be opened");
-  std::stringstream text;
-  text << file.rdbuf();
+  const std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
   std::vector<T> tokens;
-  for (const std::string& line : lines_of(text.str())) tokens.push_back(token_of<T>(line, layer_));
+  for (const std::string& line : lines_of(text)) tokens.push_back(token_of<T>(line, layer_));
   set_vocabulary(tokens, {});
 }
 
