@@ -9,17 +9,20 @@
   X(constraint)                     \
   X(activation_layer)               \
   X(attention)                      \
+  X(category)                       \
   X(conv)                           \
   X(dense)                          \
   X(dropout)                        \
   X(embedding)                      \
   X(input_layer)                    \
+  X(lookup)                         \
   X(merging)                        \
   X(normalization)                  \
   X(pooling)                        \
   X(preprocessing)                  \
   X(reshaping)                      \
   X(rnn)                            \
+  X(text)                           \
   X(tfsm)                           \
   X(wrapper)                        \
   X(operation)                      \

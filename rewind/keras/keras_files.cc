@@ -5,6 +5,7 @@
 
 #include "rewind/base/error.h"
 #include "rewind/device/device.h"
+#include "rewind/keras/layer_assets.h"
 #include "rewind/tensor/ops/unary.h"
 #include "rewind/tensor/tensor_impl.h"
 
@@ -43,6 +44,12 @@ class Loader {
   void take(const SavedObject& object) {
     const auto group = find_variables(root_, object.path);
     if (group) known_.insert(group->address());
+    if (LayerAssets* assets = assets_of(object)) {
+      for (const std::string& place : asset_places(object))
+        if (const auto same = find_variables(root_, place)) known_.insert(same->address());
+      own_arrays_.emplace_back(assets, group);
+      return;
+    }
     const std::vector<std::string> names = group ? group->names() : std::vector<std::string>();
     if (object.optimizer && names.size() + 1 == object.variables.size())
       if (const SavedObject older = without_rate(object); older.variables.size() == names.size())
@@ -94,6 +101,13 @@ class Loader {
     std::set<uint64_t> visited;
     find_unexpected(root_, &visited);
     assign_all(fitting_);
+    for (const auto& [assets, group] : own_arrays_)
+      assets->load_own_arrays([&path, group = group](const std::string& name) {
+        const auto array = group ? group->find(name) : std::nullopt;
+        if (!array || !array->is_array())
+          fail_not_found(kLoadTag, path + " has no array " + name + " of the layer");
+        return read_tensor(*array);
+      });
     return std::move(report_);
   }
 
@@ -113,6 +127,7 @@ class Loader {
   LoadReport report_;
   std::vector<std::pair<Variable, format::Hdf5Object>> fitting_;
   std::set<uint64_t> known_;
+  std::vector<std::pair<LayerAssets*, std::optional<format::Hdf5Object>>> own_arrays_;
 };
 
 }  // namespace
@@ -123,8 +138,8 @@ WeightsFormat weights_format(const std::string& path) {
   return path.ends_with(".keras") ? WeightsFormat::kArchive : WeightsFormat::kArrays;
 }
 
-void WeightsTree::add(const std::string& path, const Variable& variable) {
-  values_.push_back(variable.value());
+void WeightsTree::add(const std::string& path, const Tensor& added) {
+  values_.push_back(added);
   const Tensor& value = values_.back();
   format::Hdf5Array& array = root.array(path);
   if (array.dtype != DType::kInvalid)
@@ -177,6 +192,10 @@ void put_weights(const Model& model, WeightsTree* tree) {
     tree->root.group(path).attributes["name"] = object.name;
     for (size_t i = 0; i < object.variables.size(); ++i)
       tree->add(path + "/" + std::to_string(i), object.variables[i]);
+    if (const LayerAssets* assets = assets_of(object))
+      for (const std::string& place : asset_places(object))
+        for (const auto& [name, value] : assets->own_arrays())
+          tree->add((place.empty() ? "" : place + "/") + "vars/" + name, value);
   }
 }
 

@@ -32,7 +32,8 @@ WeightsFormat weights_format(const std::string& path);
 class WeightsTree {
  public:
   format::Hdf5Group root;
-  void add(const std::string& path, const Variable& variable);
+  void add(const std::string& path, const Variable& variable) { add(path, variable.value()); }
+  void add(const std::string& path, const Tensor& value);
 
  private:
   std::deque<Tensor> values_;

@@ -3,10 +3,12 @@
 
 #include "rewind/keras/layers/activation_layers.h"
 #include "rewind/keras/layers/attention.h"
+#include "rewind/keras/layers/categories.h"
 #include "rewind/keras/layers/conv.h"
 #include "rewind/keras/layers/dense.h"
 #include "rewind/keras/layers/dropout.h"
 #include "rewind/keras/layers/embedding.h"
+#include "rewind/keras/layers/index_lookup.h"
 #include "rewind/keras/layers/input_layer.h"
 #include "rewind/keras/layers/merging.h"
 #include "rewind/keras/layers/normalization.h"
@@ -14,6 +16,7 @@
 #include "rewind/keras/layers/preprocessing.h"
 #include "rewind/keras/layers/reshaping.h"
 #include "rewind/keras/layers/rnn.h"
+#include "rewind/keras/layers/text_vectorization.h"
 #include "rewind/keras/layers/tfsm_layer.h"
 #include "rewind/keras/layers/wrappers.h"
 
@@ -26,6 +29,7 @@ using keras::AveragePooling2D;
 using keras::AveragePooling3D;
 using keras::BatchNormalization;
 using keras::Bidirectional;
+using keras::CategoryEncoding;
 using keras::Concatenate;
 using keras::Conv1D;
 using keras::Conv1DTranspose;
@@ -39,6 +43,7 @@ using keras::Cropping3D;
 using keras::Dense;
 using keras::DepthwiseConv1D;
 using keras::DepthwiseConv2D;
+using keras::Discretization;
 using keras::Dot;
 using keras::Dropout;
 using keras::ELU;
@@ -54,8 +59,11 @@ using keras::GlobalMaxPooling2D;
 using keras::GlobalMaxPooling3D;
 using keras::GroupNormalization;
 using keras::GRU;
+using keras::HashedCrossing;
+using keras::Hashing;
 using keras::Input;
 using keras::InputLayer;
+using keras::IntegerLookup;
 using keras::Lambda;
 using keras::Layer;
 using keras::LayerNormalization;
@@ -86,7 +94,9 @@ using keras::Softmax;
 using keras::SpatialDropout1D;
 using keras::SpatialDropout2D;
 using keras::SpatialDropout3D;
+using keras::StringLookup;
 using keras::Subtract;
+using keras::TextVectorization;
 using keras::TFSMLayer;
 using keras::TimeDistributed;
 using keras::UpSampling1D;

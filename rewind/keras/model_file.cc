@@ -4,6 +4,7 @@
 //     metadata.json        {"keras_version": "3.15.1", "date_saved": "2026-01-31@12:00:00"}
 //     config.json          the model (layer_config.cc) with its build_config and compile_config
 //     model.weights.h5     saved_objects.h
+//     assets/layers/string_lookup/vocabulary.txt   files of layers (layer_assets.h)
 //
 //   m.h5                 attributes keras_version, backend
 //     model_config         {"class_name": ..., "config": ...} as text
@@ -18,6 +19,7 @@
 #include "rewind/base/number_text.h"
 #include "rewind/format/zip.h"
 #include "rewind/keras/keras_files.h"
+#include "rewind/keras/layer_assets.h"
 #include "rewind/keras/layer_state.h"
 #include "rewind/keras/loading_scope.h"
 #include "rewind/keras/model_config.h"
@@ -63,6 +65,10 @@ std::string date_text() {
          "@" + two(t.tm_hour) + ":" + two(t.tm_min) + ":" + two(t.tm_sec);
 }
 
+std::string asset_path(const std::string& place, const std::string& name) {
+  return "assets/" + (place.empty() ? "" : place + "/") + name;
+}
+
 void save_archive(const Model& model, const std::string& path) {
   Config metadata;
   metadata["keras_version"] = kKerasVersion;
@@ -75,6 +81,10 @@ void save_archive(const Model& model, const std::string& path) {
   archive.add("metadata.json", to_text(metadata));
   archive.add("config.json", to_text(config));
   archive.add(kWeights, weights.parts());
+  for (const SavedObject& object : saved_objects(model))
+    if (const LayerAssets* assets = assets_of(object))
+      for (const std::string& place : asset_places(object))
+        for (const auto& [name, content] : assets->assets()) archive.add(asset_path(place, name), content);
   archive.commit();
 }
 
@@ -181,13 +191,21 @@ void compile_as(Model& model, const Config* config, const std::string& place) {
            [&] { compile_from_config(model, *config); });
 }
 
+using ReadFile = std::function<std::optional<std::string>(const std::string& name)>;
+
 // The parts of an archive, or of a folder with the same files.
 Model from_parts(const Config& config, const std::string& place, const format::SharedBytes& weights,
-                 uint64_t stored, const std::string& path, const LoadModelOptions& options) {
+                 uint64_t stored, const std::string& path, const LoadModelOptions& options,
+                 const ReadFile& read) {
   const format::Hdf5File file(weights, options.limit);
   Model model = make_model(config, place, options, stored);
   if (options.compile) compile_as(model, config.find("compile_config"), place);
   load_weights(model, file.root(), path, {.limit = options.limit});
+  for (const SavedObject& object : saved_objects(model))
+    if (LayerAssets* assets = assets_of(object))
+      at_place(path, [&] {
+        assets->load_assets([&](const std::string& name) { return read(asset_path(object.path, name)); });
+      });
   return model;
 }
 
@@ -198,7 +216,11 @@ Model from_archive(const std::string& path, const LoadModelOptions& options) {
   if (const auto* metadata = archive.find("metadata.json"))
     format::parse_json(archive.read(*metadata), path + ": metadata.json");
   const auto& weights = archive.at(kWeights);
-  return from_parts(config, place, archive.open(weights), weights.stored, path, options);
+  const auto read = [&](const std::string& name) {
+    const auto* entry = archive.find(name);
+    return entry ? std::optional(archive.read(*entry)) : std::nullopt;
+  };
+  return from_parts(config, place, archive.open(weights), weights.stored, path, options, read);
 }
 
 Model from_folder(const std::string& path, const LoadModelOptions& options) {
@@ -208,7 +230,13 @@ Model from_folder(const std::string& path, const LoadModelOptions& options) {
   if (text->size() > kLongest) text->refuse("a config of more than 1 GiB");
   const Config config = format::parse_json(text->read(0, size_t(text->size())), place);
   const format::SharedBytes weights = format::open_bytes(path + "/" + kWeights, kLoad);
-  return from_parts(config, place, weights, weights->size(), path, options);
+  const auto read = [&](const std::string& name) -> std::optional<std::string> {
+    if (!fs::exists(path + "/" + name)) return std::nullopt;
+    const format::SharedBytes bytes = format::open_bytes(path + "/" + name, kLoad);
+    if (bytes->size() > kLongest) bytes->refuse("an asset of more than 1 GiB");
+    return bytes->read(0, size_t(bytes->size()));
+  };
+  return from_parts(config, place, weights, weights->size(), path, options, read);
 }
 
 // Of a whole model's file, its entries by the names that .keras files have.

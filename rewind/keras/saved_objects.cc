@@ -6,6 +6,7 @@
 
 #include "rewind/base/dynamic_type.h"
 #include "rewind/keras/functional_graph.h"
+#include "rewind/keras/layer_assets.h"
 #include "rewind/keras/layer_state.h"
 #include "rewind/keras/layers/attention.h"
 #include "rewind/keras/layers/rnn.h"
@@ -202,6 +203,18 @@ class ObjectWalk {
 };
 
 }  // namespace
+
+LayerAssets* assets_of(const SavedObject& object) {
+  return object.layer ? dynamic_cast_to<LayerAssets*>(object.layer->object_or_null()) : nullptr;
+}
+
+std::vector<std::string> asset_places(const SavedObject& object) {
+  std::vector<std::string> places{object.path};
+  if (const LayerAssets* assets = assets_of(object))
+    if (const std::string part = assets->part_with_the_same(); !part.empty())
+      places.push_back(joined_path(object.path, part));
+  return places;
+}
 
 std::vector<SavedObject> saved_objects(const Model& model) { return ObjectWalk().run(model); }
 

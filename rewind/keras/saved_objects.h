@@ -25,6 +25,7 @@
 namespace rw::keras {
 
 struct LayerState;
+class LayerAssets;
 
 struct SavedObject {
   std::string path;                 // "layers/dense"; of the model ""
@@ -34,6 +35,11 @@ struct SavedObject {
   bool built = true;
   std::shared_ptr<LayerState> layer;  // nullptr: an optimizer, or a part that only Keras has
 };
+
+// What the object has beside its weights; null: nothing.
+LayerAssets* assets_of(const SavedObject& object);
+// Where that lies: "layers/lookup", and where Keras has a part that saves it again.
+std::vector<std::string> asset_places(const SavedObject& object);
 
 // The model comes first, objects before what is inside them.
 std::vector<SavedObject> saved_objects(const Model& model);

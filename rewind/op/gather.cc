@@ -6,6 +6,7 @@ namespace rw {
 
 void register_segment_ops(OpTable& t);
 void register_selection_ops(OpTable& t);
+void register_ragged_ops(OpTable& t);
 
 namespace {
 
@@ -165,6 +166,7 @@ void register_gather_ops(OpTable& t) {
         .tag(std::string("tensor_scatter_nd_") + name);
   }
   register_segment_ops(t);
+  register_ragged_ops(t);
   register_selection_ops(t);
 }
 

@@ -235,6 +235,13 @@ std::string arg_text(const Op& op, const ArgDef& arg) {
   return text + type_text(arg.dtype);
 }
 
+std::string shape_text(const Shape& shape) {
+  if (!shape.has_rank()) return "unknown";
+  std::string text = "[";
+  for (int axis = 0; axis < shape.rank(); ++axis) text += (axis ? ", " : "") + std::to_string(shape[axis]);
+  return text + "]";
+}
+
 std::string attr_text(const AttrDef& attr) {
   static constexpr std::string_view kNames[] = {"int",  "float", "bool",   "string",
                                                 "type", "shape", "tensor", "func"};
@@ -253,6 +260,8 @@ std::string attr_text(const AttrDef& attr) {
   if (attr.minimum) text += " >= " + std::to_string(*attr.minimum);
   if (const auto* d = attr.default_value ? attr.default_value->get_if<DType>() : nullptr)
     text += " = " + type_text(*d);
+  else if (const auto* shape = attr.default_value ? attr.default_value->get_if<Shape>() : nullptr)
+    text += " = " + shape_text(*shape);
   else if (attr.default_value) text += " = " + attr.default_value->to_string();
   return text;
 }

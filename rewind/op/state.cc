@@ -2,6 +2,9 @@
 #include "rewind/op/table.h"
 
 namespace rw {
+
+void register_lookup_ops(OpTable& t);
+
 namespace {
 
 // Shapes of variables are known to the runtime, not to the graph: these rules leave them open.
@@ -13,6 +16,7 @@ void open(ShapeContext& ctx) { ctx.output(0, Shape::unknown_rank()); }
 }  // namespace
 
 void register_state_ops(OpTable& t) {
+  register_lookup_ops(t);
   t.add(
        "VarHandleOp() -> (resource: resource); container: string = ''; shared_name: string = ''; "
        "debug_name: string = ''; dtype: type; shape: shape; allowed_devices: list(string) = []; stateful")

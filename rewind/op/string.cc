@@ -3,7 +3,22 @@
 
 namespace rw {
 
+void register_string_part_ops(OpTable& t);
+void register_unicode_ops(OpTable& t);
+
+namespace {
+
+// Patterns are one for all strings.
+void pattern_shape(ShapeContext& ctx) {
+  for (int i = 1; i < ctx.num_inputs(); ++i) ctx.require_scalar(i);
+  ctx.output(0, ctx.input(0));
+}
+
+}  // namespace
+
 void register_string_ops(OpTable& t) {
+  register_string_part_ops(t);
+  register_unicode_ops(t);
   t.add(
        "AsString(input: T) -> (output: string); T: {float, double, int32, uint8, int16, int8, int64, "
        "bfloat16, uint16, "
@@ -53,6 +68,44 @@ void register_string_ops(OpTable& t) {
       .shape(same_shape_as_input)
       .elementwise()
       .tag("strings.to_number");
+  t.add(
+       "RegexReplace(input: string, pattern: string, rewrite: string) -> (output: string); "
+       "replace_global: bool = true")
+      .shape(pattern_shape)
+      .tag("strings.regex_replace");
+  t.add(
+       "StaticRegexReplace(input: string) -> (output: string); pattern: string; rewrite: string; "
+       "replace_global: bool = true")
+      .shape(same_shape_as_input)
+      .elementwise()
+      .tag("strings.regex_replace");
+  t.add("RegexFullMatch(input: string, pattern: string) -> (output: bool)")
+      .shape(pattern_shape)
+      .tag("strings.regex_full_match");
+  t.add("StaticRegexFullMatch(input: string) -> (output: bool); pattern: string")
+      .shape(same_shape_as_input)
+      .elementwise()
+      .tag("strings.regex_full_match");
+  t.add("StringToHashBucket(string_tensor: string) -> (output: int64); num_buckets: int >= 1")
+      .shape(same_shape_as_input)
+      .elementwise()
+      .tag("strings.to_hash_bucket");
+  t.add("StringToHashBucketFast(input: string) -> (output: int64); num_buckets: int >= 1")
+      .shape(same_shape_as_input)
+      .elementwise()
+      .tag("strings.to_hash_bucket_fast");
+  t.add("StringToHashBucketStrong(input: string) -> (output: int64); num_buckets: int >= 1; key: list(int)")
+      .shape(same_shape_as_input)
+      .elementwise()
+      .tag("strings.to_hash_bucket_strong");
+  t.add("DecodeBase64(input: string) -> (output: string)")
+      .shape(same_shape_as_input)
+      .elementwise()
+      .tag("io.decode_base64");
+  t.add("EncodeBase64(input: string) -> (output: string); pad: bool = false")
+      .shape(same_shape_as_input)
+      .elementwise()
+      .tag("io.encode_base64");
 }
 
 }  // namespace rw

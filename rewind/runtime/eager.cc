@@ -19,6 +19,7 @@
 #include "rewind/runtime/host_function.h"
 #include "rewind/runtime/kernel_host.h"
 #include "rewind/runtime/list_ops.h"
+#include "rewind/runtime/lookup_table.h"
 #include "rewind/runtime/optional_ops.h"
 #include "rewind/runtime/remake.h"
 #include "rewind/runtime/share_ops.h"
@@ -209,6 +210,7 @@ class PlainHost final : public KernelHost {
 
 void register_runtime_rules() {
   register_state_runtime_kernels();
+  register_lookup_runtime_kernels();
   register_list_runtime_kernels();
   register_optional_runtime_kernels();
   register_share_rules();

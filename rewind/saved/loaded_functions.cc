@@ -9,6 +9,7 @@
 #include "rewind/runtime/constant.h"
 #include "rewind/saved/loaded_state.h"
 #include "rewind/saved/loaded_structure.h"
+#include "rewind/tensor/apply.h"
 #include "rewind/tensor/tensor_impl.h"
 #include "rewind/tensor/trace.h"
 
@@ -144,31 +145,42 @@ Tensor LoadedState::captured(int node, std::vector<Variable>* variables) const {
     return v.handle();
   }
   if (const Tensor& value = values_[size_t(node)]; value.defined()) return value;
-  if (std::holds_alternative<format::SavedResource>(object(node).kind)) {
-    Tensor& resource = resources_[size_t(node)];
-    if (resource.defined()) return resource;
-    if (!in_making_.insert(node).second)
-      fail_invalid(kLoad, dir_ + "/saved_model.pb: the functions that make object " + std::to_string(node) +
-                              " capture it");
-    struct InMaking {
-      std::set<int>& nodes;
-      int node;
-      ~InMaking() { nodes.erase(node); }
-    };
-    const InMaking in_making{in_making_, node};
-    const int create = child(node, "_create_resource"), initialize = child(node, "_initialize");
-    if (create < 0 || !is_function(create))
-      fail_unimplemented(kLoad, "a resource without a function that makes it");
-    const auto made = (*concrete(only_trace_of(create, "_create_resource"), "function _create_resource"))({});
-    if (made.size() != 1) fail_invalid(kLoad, "_create_resource must give one resource");
-    resource = made[0];
-    if (initialize >= 0 && is_function(initialize))
-      (*concrete(only_trace_of(initialize, "_initialize"), "function _initialize"))({});
-    return resource;
-  }
+  if (std::holds_alternative<format::SavedResource>(object(node).kind)) return made_resource(node);
   fail_unimplemented(kLoad,
                      "a function that captures object " + std::to_string(node) +
                          ", which is no variable, constant, asset or resource, only runs inside another one");
+}
+
+// Made and filled at the first use; its own functions may already ask for it.
+Tensor LoadedState::made_resource(int node) const {
+  Tensor& resource = resources_[size_t(node)];
+  if (resource.defined()) return resource;
+  if (!in_making_.insert(node).second)
+    fail_invalid(kLoad, dir_ + "/saved_model.pb: the functions that make object " + std::to_string(node) +
+                            " capture it");
+  struct InMaking {
+    std::set<int>& nodes;
+    int node;
+    ~InMaking() { nodes.erase(node); }
+  };
+  const InMaking in_making{in_making_, node};
+  const int create = child(node, "_create_resource"), initialize = child(node, "_initialize");
+  if (create < 0 || !is_function(create))
+    fail_unimplemented(kLoad, "a resource without a function that makes it");
+  const auto made = (*concrete(only_trace_of(create, "_create_resource"), "function _create_resource"))({});
+  if (made.size() != 1 || made[0].dtype() != DType::kResource)
+    fail_invalid(kLoad, "_create_resource must give one resource");
+  resource = made[0];
+  try {
+    if (initialize >= 0 && is_function(initialize))
+      (*concrete(only_trace_of(initialize, "_initialize"), "function _initialize"))({});
+    if (const SavedTable& held = variables_->table(size_t(node)); held.keys.defined())
+      rw::apply(RW_OP("LookupTableImportV2"), {&resource, &held.keys, &held.values});
+  } catch (...) {
+    resource = Tensor();  // nobody finds it half filled
+    throw;
+  }
+  return resource;
 }
 
 // Gradients of the user's own, with what they capture of the functions that they belong to.

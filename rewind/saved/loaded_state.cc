@@ -40,6 +40,8 @@ LoadedState::LoadedState(std::string dir, format::MetaGraphDef graph, const Load
   if (!has_objects) add_session_objects(file_size);
   check_objects();
   variables_.emplace(objects(), dir_ + "/variables/variables", !has_objects);
+  for (const auto& [name, f] : objects().concrete_functions)
+    if (reads_only_assets(name)) check_.allow_tables_from_files(name);
   make_values();
   find_gradients();
   find_missing_ops();
@@ -99,7 +101,39 @@ Tensor LoadedState::asset_path(const format::SavedAsset& asset) const {
   for (const auto& part : name) leaves = leaves || part == "..";
   if (leaves || name.native().find('\0') != std::string::npos)
     fail_invalid(kLoad, "an asset must be a file below " + dir_ + "/assets: got '" + name.string() + "'");
-  return Tensor((std::filesystem::path(dir_) / "assets" / name).string());
+  const auto folder = std::filesystem::path(dir_) / "assets";
+  // Links of the folder's own lead nowhere else.
+  std::error_code error;
+  const auto real = std::filesystem::weakly_canonical(folder / name, error);
+  const auto inside = real.lexically_relative(std::filesystem::weakly_canonical(folder, error));
+  if (error || inside.empty() || *inside.begin() == "..")
+    fail_invalid(kLoad, "an asset must be a file below " + folder.string() + ": '" + name.string() +
+                            "' is a link to " + real.string());
+  return Tensor((folder / name).string());
+}
+
+// Whether all the tables that the function itself fills from files have assets for them: arguments that stand
+// for what the function captures.
+bool LoadedState::reads_only_assets(const std::string& function) const {
+  const auto saved = objects().concrete_functions.find(function);
+  const format::FunctionDef* def = nullptr;
+  for (const format::FunctionDef& f : library_of(graph_).function)
+    if (f.signature && f.signature->name == function) def = &f;
+  if (!def || saved == objects().concrete_functions.end()) return false;
+  const auto& arguments = def->signature->input_arg;
+  const auto& captured = saved->second.bound_inputs;
+  if (captured.size() > arguments.size()) return false;
+  bool any = false;
+  for (const format::NodeDef& node : def->node_def) {
+    if (node.op != "InitializeTableFromTextFileV2") continue;
+    any = true;
+    bool is_asset = false;
+    for (size_t i = 0; i < captured.size() && node.input.size() > 1; ++i)
+      is_asset |= arguments[arguments.size() - captured.size() + i].name == node.input[1] &&
+                  std::holds_alternative<format::SavedAsset>(object(captured[i]).kind);
+    if (!is_asset) return false;
+  }
+  return any;
 }
 
 bool LoadedState::is_function(int node) const {

@@ -42,6 +42,11 @@ struct LoadedFunction::Core {
   std::vector<std::string> traces;
 };
 
+// Keys and values of a table that changes; undefined for other objects.
+struct SavedTable {
+  Tensor keys, values;
+};
+
 // The variables among the objects, by node, with their values from the bundle at `prefix`. What no function
 // uses is read when it is asked for: Keras exports a second copy of every weight.
 class SavedVariables {
@@ -51,6 +56,7 @@ class SavedVariables {
   SavedVariables(const format::SavedObjectGraph& objects, const std::string& prefix, bool by_name);
   // Undefined for objects of other kinds.
   const Variable& at(size_t node) const;
+  const SavedTable& table(size_t node) const { return tables_[node]; }
 
  private:
   std::vector<std::string> names() const;
@@ -61,6 +67,7 @@ class SavedVariables {
   std::unique_ptr<const format::BundleReader> bundle_;
   mutable std::mutex mutex_;
   mutable std::vector<Variable> variables_;
+  std::vector<SavedTable> tables_;
   std::vector<std::string> waiting_;  // keys of those that are read later
 };
 
@@ -105,6 +112,8 @@ class LoadedState : public std::enable_shared_from_this<LoadedState> {
   const format::SavedObjectGraph& objects() const { return *graph_.object_graph_def; }
   void check_objects() const;
   void make_values();
+  bool reads_only_assets(const std::string& function) const;
+  Tensor made_resource(int node) const;
   Tensor constant(const std::string& operation) const;
   Tensor asset_path(const format::SavedAsset& asset) const;
   SignatureFunction::Core signature(const std::string& name, const std::string& function) const;

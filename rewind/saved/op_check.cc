@@ -100,14 +100,15 @@ void OpCheck::add_calls(const format::NodeDef& node, std::vector<size_t>* calls)
   }
 }
 
-void OpCheck::look_at(const format::NodeDef& node, Problems* problems) const {
+void OpCheck::look_at(const format::NodeDef& node, bool may_fill_tables, Problems* problems) const {
   const bool known = op_table().find(node.op);
   if (allowed_.contains(node.op)) {
     if (!known) problems->missing.insert(node.op);
     return;
   }
   // Tables are read from files by a path that the graph computes.
-  if (reaches_out(node.op) || (known && node.op.starts_with("InitializeTableFromTextFile"))) {
+  const bool reads_file = known && node.op.starts_with("InitializeTableFromTextFile");
+  if (reaches_out(node.op) || (reads_file && !may_fill_tables)) {
     problems->refused.insert(node.op);
   } else if (const std::string file = printed_to_file(node); !file.empty()) {
     problems->refused.insert("PrintV2 to " + file);
@@ -120,7 +121,7 @@ const OpCheck::Own& OpCheck::own(size_t function) {
   if (own_[function]) return *own_[function];
   auto made = std::make_unique<Own>();
   for (const format::NodeDef& node : list_[function]->node_def) {
-    look_at(node, &made->problems);
+    look_at(node, false, &made->problems);
     add_calls(node, &made->calls);
   }
   std::sort(made->calls.begin(), made->calls.end());
@@ -154,11 +155,11 @@ void OpCheck::add_below(std::vector<size_t> open, Problems* problems) {
   }
 }
 
-OpCheck::Problems OpCheck::of_nodes(const std::vector<const format::NodeDef*>& nodes) {
+OpCheck::Problems OpCheck::of_nodes(const std::vector<const format::NodeDef*>& nodes, bool may_fill_tables) {
   Problems problems;
   std::vector<size_t> calls;
   for (const format::NodeDef* node : nodes) {
-    look_at(*node, &problems);
+    look_at(*node, may_fill_tables, &problems);
     add_calls(*node, &calls);
   }
   add_below(std::move(calls), &problems);
@@ -168,7 +169,14 @@ OpCheck::Problems OpCheck::of_nodes(const std::vector<const format::NodeDef*>& n
 const OpCheck::Problems& OpCheck::of(const std::string& function) {
   const auto [it, is_new] = of_function_.try_emplace(function);
   if (!is_new) return it->second;
-  if (const auto f = functions_.find(function); f != functions_.end()) add_below({f->second}, &it->second);
+  const auto f = functions_.find(function);
+  if (f == functions_.end()) return it->second;
+  if (fills_tables_.contains(function)) {
+    std::vector<const format::NodeDef*> nodes;
+    for (const format::NodeDef& node : list_[f->second]->node_def) nodes.push_back(&node);
+    return it->second = of_nodes(nodes, true);
+  }
+  add_below({f->second}, &it->second);
   return it->second;
 }
 

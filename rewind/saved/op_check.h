@@ -28,7 +28,9 @@ class OpCheck {
   // Of the function and all that it calls.
   const Problems& of(const std::string& function);
   // Of nodes that belong to no function, and of all that they call.
-  Problems of_nodes(const std::vector<const format::NodeDef*>& nodes);
+  Problems of_nodes(const std::vector<const format::NodeDef*>& nodes, bool may_fill_tables = false);
+  // The function may fill tables from files: it is known which.
+  void allow_tables_from_files(const std::string& function) { fills_tables_.insert(function); }
   // of(function) from now on, for one that the library does not have.
   void note(const std::string& function, const std::vector<const format::NodeDef*>& nodes) {
     of_function_[function] = of_nodes(nodes);
@@ -40,7 +42,7 @@ class OpCheck {
     Problems problems;
     std::vector<size_t> calls;
   };
-  void look_at(const format::NodeDef& node, Problems* problems) const;
+  void look_at(const format::NodeDef& node, bool may_fill_tables, Problems* problems) const;
   void add_calls(const format::NodeDef& node, std::vector<size_t>* calls) const;
   const Own& own(size_t function);
   void add(const Problems& from, Problems* to);
@@ -48,7 +50,7 @@ class OpCheck {
 
   std::vector<const format::FunctionDef*> list_;
   std::unordered_map<std::string_view, size_t> functions_;
-  std::unordered_set<std::string> allowed_;
+  std::unordered_set<std::string> allowed_, fills_tables_;
   std::vector<std::unique_ptr<const Own>> own_;  // null: not looked at
   size_t listed_ = 0;                            // of all problems that were handed out
   std::unordered_map<std::string, Problems> of_function_;

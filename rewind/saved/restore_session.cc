@@ -182,11 +182,14 @@ bool RestoreSession::bind(size_t node, const Trackable& object) {
 void RestoreSession::plan_reads(size_t node, const Trackable& object) {
   const std::vector<TrackableValue> values = object.values();
   for (const auto& attribute : graph_.nodes[node].attributes) {
-    const auto it = std::find_if(values.begin(), values.end(),
-                                 [&](const TrackableValue& v) { return v.name == attribute.name; });
-    if (it == values.end())
-      unused_.push_back(value_key(names_[node], attribute.name) + " (" + object.describe() + ")");
-    else planned_.push_back({attribute.checkpoint_key, *it, object.describe()});
+    bool any = false;
+    for (const TrackableValue& v : values) {
+      if (attribute_of(v.name) != attribute.name) continue;
+      any = true;
+      planned_.push_back(
+          {attribute.checkpoint_key + v.name.substr(attribute.name.size()), v, object.describe()});
+    }
+    if (!any) unused_.push_back(value_key(names_[node], attribute.name) + " (" + object.describe() + ")");
   }
 }
 

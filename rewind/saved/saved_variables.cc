@@ -110,6 +110,12 @@ void check_fits(const SavedVariable& saved, const BundleReader::Entry& entry, co
                             " and " + std::string(name_of(to_dtype(entry.dtype))));
 }
 
+// Tables that change have functions that save and restore them.
+bool is_saved_table(const SavedObject& object) {
+  return std::holds_alternative<format::SavedResource>(object.kind) &&
+         object.saveable_objects.contains("table");
+}
+
 // Nodes that functions use.
 std::vector<bool> captured_nodes(const SavedObjectGraph& objects) {
   std::vector<bool> captured(objects.nodes.size());
@@ -136,19 +142,35 @@ class Bytes {
   uint64_t left_ = 0;
 };
 
+SavedTable read_table(const BundleReader& bundle, const std::string& key, Bytes* bytes) {
+  SavedTable table;
+  for (const auto& [name, value] : {std::pair("-keys", &table.keys), {"-values", &table.values}}) {
+    const BundleReader::Entry* entry = bundle.find(key + name);
+    if (!entry) fail_not_found(kLoad, "a table has no " + quoted(key + name) + " in the checkpoint");
+    bytes->take(*entry);
+    *value = read_value(bundle, key + name, *entry);
+  }
+  return table;
+}
+
 }  // namespace
 
 SavedVariables::SavedVariables(const SavedObjectGraph& objects, const std::string& prefix, bool by_name)
-    : objects_(&objects), variables_(objects.nodes.size()), waiting_(objects.nodes.size()) {
+    : objects_(&objects),
+      variables_(objects.nodes.size()),
+      tables_(objects.nodes.size()),
+      waiting_(objects.nodes.size()) {
   bool any = false;
   for (const SavedObject& object : objects.nodes)
-    any = any || std::holds_alternative<SavedVariable>(object.kind);
+    any = any || std::holds_alternative<SavedVariable>(object.kind) || is_saved_table(object);
   if (!any) return;
   bundle_ = std::make_unique<BundleReader>(prefix, kLoad);
   const std::vector<std::string> keys = by_name ? names() : keys_of_objects();
   const std::vector<bool> captured = captured_nodes(objects);
   Bytes bytes(*bundle_, prefix);
   for (size_t at = 0; at < objects.nodes.size(); ++at) {
+    if (is_saved_table(objects.nodes[at]) && !keys[at].empty())
+      tables_[at] = read_table(*bundle_, keys[at], &bytes);
     const auto* saved = std::get_if<SavedVariable>(&objects.nodes[at].kind);
     if (!saved) continue;
     const BundleReader::Entry* entry = keys[at].empty() ? nullptr : bundle_->find(keys[at]);
@@ -184,7 +206,8 @@ std::vector<std::string> SavedVariables::keys_of_objects() const {
   for (size_t at = 0; at < keys.size(); ++at)
     if (found[at] >= 0)
       for (const auto& a : checkpoint.nodes[size_t(found[at])].attributes)
-        if (a.name == "VARIABLE_VALUE") keys[at] = a.checkpoint_key;
+        if (a.name == (is_saved_table(objects_->nodes[at]) ? "table" : "VARIABLE_VALUE"))
+          keys[at] = a.checkpoint_key;
   return keys;
 }
 

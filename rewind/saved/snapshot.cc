@@ -38,9 +38,12 @@ format::TrackableObjectGraph object_graph_proto(const ObjectGraph& graph) {
     auto& out = proto.nodes.emplace_back();
     for (const auto& child : node.children)
       out.children.push_back({.node_id = int32_t(child.node), .local_name = child.name});
-    for (const TrackableValue& v : node.object->values())
+    for (const TrackableValue& v : node.object->values()) {
+      const std::string name = attribute_of(v.name);
+      if (!out.attributes.empty() && out.attributes.back().name == name) continue;
       out.attributes.push_back(
-          {.name = v.name, .full_name = v.full_name, .checkpoint_key = value_key(node.path, v.name)});
+          {.name = name, .full_name = v.full_name, .checkpoint_key = value_key(node.path, name)});
+    }
     for (const auto& slot : node.slots)
       out.slot_variables.push_back({.original_variable_node_id = int32_t(slot.beside),
                                     .slot_name = slot.name,

@@ -59,4 +59,6 @@ std::string value_key(const std::string& path, const std::string& value) {
   return path + "/.ATTRIBUTES/" + escaped_name(value);
 }
 
+std::string attribute_of(const std::string& value) { return value.substr(0, value.find('-')); }
+
 }  // namespace rw::saved

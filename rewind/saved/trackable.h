@@ -50,5 +50,8 @@ class ObjectGraph {
 std::string escaped_name(const std::string& name);
 // The key of a value in a checkpoint: "model/w/.ATTRIBUTES/VARIABLE_VALUE".
 std::string value_key(const std::string& path, const std::string& value);
+// An attribute may have several values: those of tables are "table-keys" and "table-values" of "table", as
+// TensorFlow writes them. The object graph lists the attribute, the tensors have the values' keys.
+std::string attribute_of(const std::string& value);
 
 }  // namespace rw::saved

@@ -5,6 +5,7 @@
 """
 import json
 import pathlib
+import shutil
 import struct
 import subprocess
 import sys
@@ -80,8 +81,13 @@ expect("available: serving_default" in run("bench", kinds, "--signature", "no", 
 expect("no file of arrays" in run("checkpoint", "list", folder / "junk.txt", status=1), "another kind of file")
 run("convert", kinds, folder / "model.onnx", status=2)
 run("saved_model", "run", kinds, status=2)
-checked = run("saved_model", "check", kinds, status=1)
-expect("runs          signature serving_default" in checked and "needs LookupTableFindV2" in checked, "check")
+expect("runs  signature serving_default" in run("saved_model", "check", kinds), "check")
+unknown = folder / "unknown"
+shutil.copytree(kinds, unknown)
+graph = (unknown / "saved_model.pb").read_bytes()
+(unknown / "saved_model.pb").write_bytes(graph.replace(b"LookupTableFindV2", b"LookupTableFindV9"))
+checked = run("saved_model", "check", unknown, status=1)
+expect("runs          signature serving_default" in checked and "needs LookupTableFindV9" in checked, "check of an unknown op")
 for descr, code in [("<f4", "f"), ("<f8", "d")]:  # numpy's own floats are converted
     write_npz(folder / "in.npz", {"x": npy(descr, (2, 2), struct.pack("<4" + code, 1, 0, 0, 1))})
     run("saved_model", "run", kinds, "--inputs", folder / "in.npz", "--outputs", folder / "out.npz")

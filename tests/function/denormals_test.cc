@@ -94,6 +94,11 @@ TEST_F(Denormals, ArithmeticTakesThemForZeros) {
   expect_values("prod", [](Tensor x) { return reduce_prod(x(Slice(0, 2))); }, x, {-0.0f});
   expect_values("there and back", [](Tensor x) { return cast(cast(x, float64), float32); }, x,
                 {0, -0.0f, n, 0, 2 * n});
+  const auto betainc = [](Tensor x) {
+    return math::betainc(fill({5}, constant(2.0)), fill({5}, constant(3.0)), x);
+  };
+  expect_values("betainc", betainc, constant(std::vector<float>{kTiny, 0, 3 * kTiny, kTiny, 1}),
+                {0, 0, 0, 0, 1});
   expect_values("near underflow", [](Tensor x) { return exp(x); }, constant({-87.0, -87.5, -100.0}),
                 {std::exp(-87.0f), 0, 0});
   const auto holds = [](Tensor condition) { return cast(condition, float32); };

@@ -252,6 +252,17 @@ def data_files():
     put("data", "jpeg_progressive", tf.io.encode_jpeg(image[..., :1], format="grayscale", progressive=True).numpy())
 
 
+def texts():
+    for k, seed in enumerate((b"(a|ab)(c|bcd)(d*)\nabcdabcd", "(?i)\\pL+\\b|\\d{2,3}?\nHello 123 W\u00f6rld".encode(),
+                              b"^(?m:^$|x*)*[^\\n]?\n\nxx\nab", b"(?:a?){8}a{8}\naaaaaaaaaaaa",
+                              b"[[:alpha:]_-]+@\\w+\\.(com|org)\nann@example.com, bob@x.org",
+                              b"\\Qa.b*\\E+(?U)c+?\\C\na.b**ccc\xff", b"(|a)*(b|)+$\naaabbb")):
+        put("regex", f"pattern{k}", seed)
+    for name, lines in (("words", b"the\ncat\nsat\n"), ("columns", b"a\t1\nb\t2\n\nc\n"), ("numbers", b"1,2\r\n-3,4.5\n"), ("empty", b""),
+                        ("twice", b"x\nx\n\xff\n")):
+        put("vocabulary", name, lines)
+
+
 if __name__ == "__main__":
     for old in FOLDER.glob("*/*"):
         if not old.name.startswith("found-"):
@@ -265,6 +276,7 @@ if __name__ == "__main__":
         keras_models(folder)
         arrays(folder)
         data_files()
+        texts()
     finally:
         shutil.rmtree(folder)
     for path in sorted(FOLDER.glob("*/*")):

@@ -57,6 +57,15 @@ def variables():
     return tf.train.Checkpoint(step=tf.Variable(0, name="step"), text=tf.Variable("", name="text"), list=values), None
 
 
+def tables():
+    """With an entry each: TensorFlow's order of several is any."""
+    table = tf.lookup.experimental.MutableHashTable
+    counts, rows = table(tf.string, tf.int64, 0), table(tf.int64, tf.float32, [0.0, 0.0])
+    counts.insert(tf.constant(["word"]), tf.constant([7], tf.int64))
+    rows.insert(tf.constant([3], tf.int64), tf.constant([[0.5, -2.0]]))
+    return tf.train.Checkpoint(counts=counts, rows=rows, step=tf.Variable(0, name="step")), None
+
+
 class Inner(tf.Module):
     def __init__(self):
         super().__init__()
@@ -400,7 +409,7 @@ def to_and_fro(name, objects, most):
     check(f"{name}: the loss fell", whole[-1] < 0.7 * whole[0])
 
 
-for make in [variables, modules, attached, sequence, compiled, built_then_compiled, functional, subclass, layers,
+for make in [variables, tables, modules, attached, sequence, compiled, built_then_compiled, functional, subclass, layers,
              optimizers]:
     # Nadam's product, the states of recurrent layers and layers that are built behind compile() have other names of
     # their own here.

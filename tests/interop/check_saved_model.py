@@ -25,12 +25,25 @@ full = "--full" in sys.argv
 only = [a for a in sys.argv[2:] if not a.startswith("--")]
 
 
+def is_text(value):
+    return np.asarray(value).dtype.kind in "OSU"
+
+
+def put(arrays, name, value):
+    """Safetensors has no strings: their sizes and all their bytes."""
+    if not is_text(value):
+        arrays[name] = np.array(value, order="C")
+        return
+    texts = [x if isinstance(x, bytes) else str(x).encode() for x in np.ravel(value)]
+    arrays[name + "#sizes"] = np.array([len(x) for x in texts], np.int64).reshape(np.shape(value))
+    arrays[name + "#bytes"] = np.frombuffer(b"".join(texts) + b"\0", np.uint8)
+
+
 def word(value, tensors):
-    if isinstance(value, np.ndarray) and value.dtype.kind in "US": return "b:" + "|".join(value)
     if isinstance(value, dict): return "{ " + " ".join(f"{k} {word(value[k], tensors)}" for k in value) + " }"
     if isinstance(value, (np.ndarray, np.generic)):
         tensors.append(np.array(value, order="C"))
-        return "t"
+        return "strings" if is_text(value) else "t"
     if value is None or isinstance(value, bool): return str(value)
     if isinstance(value, int): return f"i:{value}"
     if isinstance(value, float): return f"f:{value}"
@@ -52,13 +65,13 @@ def plan(calls):
         order = "?" * ("may_miss" in call) + "+" * call.get("gradients", 0)
         if "signature" in call:
             lines.append(f"{order}signature {call['signature']}")
-            for name, value in call["inputs"].items(): arrays[f"{number}/{name}"] = np.array(value, order="C")
+            for name, value in call["inputs"].items(): put(arrays, f"{number}/{name}", value)
             continue
         tensors = []
         words = [word(v, tensors) for v in call.get("args", [])]
         words += [f"{name}={word(v, tensors)}" for name, v in call.get("kwargs", {}).items()]
         lines.append(" ".join([f"{order}function {call['function']}", *words]))
-        for i, t in enumerate(tensors): arrays[f"{number}/a{i}"] = t
+        for i, t in enumerate(tensors): put(arrays, f"{number}/a{i}", t)
     arrays["unused"] = np.zeros(1)
     return "\n".join(lines) + "\n", arrays
 
@@ -82,10 +95,6 @@ def loss_of(results):
             x = tf.reshape(t, [-1])
             loss += tf.reduce_sum(x * tf.cos(tf.cast(tf.range(tf.size(x)), tf.float32)))
     return loss
-
-
-def joined(texts):
-    return np.frombuffer(b"|".join(texts.numpy().ravel().tolist() if texts.shape.rank else [texts.numpy()]), np.uint8)
 
 
 def expected(folder, calls, found):
@@ -114,7 +123,7 @@ def expected(folder, calls, found):
                 if order == 2: total = sum(tf.reduce_sum(g ** 2) for g in gradients if g is not None)
         if order == 2: gradients = outer.gradient(total, variables)
         for i, t in enumerate(out):
-            results[f"{number}/out/{i}"] = joined(t) if t.dtype == tf.string else t.numpy()
+            put(results, f"{number}/out/{i}", t.numpy())
         if order:
             for k, g in zip(names, gradients):
                 results[k] = None if g is None else tf.convert_to_tensor(g).numpy()
@@ -148,7 +157,8 @@ def check(model, folder):
     found = load_file(folder + "/out")
     problems = unnamed(folder, calls, found, run.stderr)
     problems += compare(model, calls, expected(folder, calls, found), found)
-    if (only or full) and os.path.exists(folder + "/again"):  # what Rewind loaded and saved, loaded by TensorFlow
+    again = only or full or model.name in saved_models.SAVED_AGAIN
+    if again and os.path.exists(folder + "/again"):  # what Rewind loaded and saved, loaded by TensorFlow
         problems += ["saved again: " + p for p in compare(model, calls, expected(folder + "/again", calls, found), found)]
     return len(found), problems
 
@@ -170,7 +180,8 @@ def unnamed(folder, calls, found, loading):
 def compare(model, calls, want, found):
     problems = [f"{k} is missing" for k in want if k not in found]
     gradients = sum("/grad/" in k for k in found)
-    if any(c.get("gradients") for c in calls) and not gradients and not any(k.endswith("/missing") for k in found): problems.append("no gradients at all")
+    missing = any(k.endswith("/missing") for k in found)
+    if any(c.get("gradients") for c in calls) and not gradients and not missing: problems.append("no gradients at all")
     for k in sorted(found):
         if k.endswith("/missing"): continue
         if k not in want: problems.append(f"{k} is too much")

@@ -240,6 +240,15 @@ struct Training : Case {
   }
 };
 
+struct Tables : Case {
+  lookup::MutableHashTable counts{string, int64, 0};
+  lookup::MutableHashTable rows{int64, float32, {0.0f, 0.0f}};
+  Variable step{0, {.name = "step"}};
+  Checkpoint checkpoint() override {
+    return Checkpoint({{"counts", counts}, {"rows", rows}, {"step", step}});
+  }
+};
+
 // The same with other optimizers.
 struct MomentumTraining : Training {
   MomentumTraining() { optimizer = SGD({.learning_rate = 0.05, .momentum = 0.9, .nesterov = true}); }
@@ -330,6 +339,7 @@ struct OwnTraining : Case {
 };
 
 std::unique_ptr<Case> make(const std::string& name) {
+  if (name == "tables") return std::make_unique<Tables>();
   if (name == "variables") return std::make_unique<Variables>();
   if (name == "modules") return std::make_unique<Modules>();
   if (name == "attached") return std::make_unique<Attached>();

@@ -33,7 +33,7 @@ import tensorflow_side  # noqa: E402
 import wire  # noqa: E402
 
 FAMILIES = ["creation", "random", "unary", "binary", "reduce", "matmul", "linalg", "shape", "gather", "conv", "nn",
-            "training", "string", "state", "list"]
+            "training", "string", "state", "lookup", "list"]
 
 
 def arguments():

@@ -2,12 +2,13 @@
 //   saved_model_run DIR PLAN IN OUT AGAIN
 // PLAN has one call a line: `signature NAME` with inputs `K/NAME` in IN (a safetensors file; K is the line's
 // number), or `function PATH` with arguments behind it: `t` stands for the tensor `K/a0`, `K/a1`, ... in
-// turn, `b:x|y` for a tensor of texts, `True`, `False`, `None`, `i:3`, `f:0.5`, `s:text` for Python's values,
+// turn, `strings` for one of strings, `True`, `False`, `None`, `i:3`, `f:0.5`, `s:text` for Python's values,
 // `[` and `]`, `(` and `)` for lists and tuples, `{ key value key value }` for dictionaries, `name=` in front
 // of an argument for one that is passed by name. A `+` in front of the line asks for gradients, `++` for
 // second ones; a `?` in front of that allows that ops are missing: `K/missing` then has the message.
-// Results: `K/out/I` (texts as their bytes, with `|` between them), gradients `K/grad/PATH` by the variables'
-// paths, and at the end all variables as `final/PATH`. AGAIN gets the model as it was loaded.
+// Results: `K/out/I`, gradients `K/grad/PATH` by the variables' paths, and at the end all variables as
+// `final/PATH`. A tensor of strings is two arrays: `NAME#sizes` in its shape, `NAME#bytes` of all strings
+// behind each other. AGAIN gets the model as it was loaded, before it is run.
 #include <cmath>
 #include <cstdio>
 #include <fstream>
@@ -37,6 +38,31 @@ struct Out {
   }
 };
 
+Tensor read_tensor(const VariablesFile& in, const std::string& name, bool is_string) {
+  if (!is_string) return in.read(name);
+  const Tensor sizes = in.read(name + "#sizes"), bytes = in.read(name + "#bytes");
+  std::vector<std::string> strings;
+  const auto* at = reinterpret_cast<const char*>(bytes.data<uint8_t>().data());
+  for (const int64_t size : sizes.to_vector<int64_t>()) {
+    strings.emplace_back(at, size_t(size));
+    at += size;
+  }
+  return tensor_from_strings(strings, sizes.shape());
+}
+
+void add_tensor(Out& out, const std::string& name, const Tensor& t) {
+  if (t.dtype() != DType::kString) return out.add(name, t);
+  std::vector<int64_t> sizes;
+  std::vector<uint8_t> bytes;
+  for (const std::string& s : t.to_vector<std::string>()) {
+    sizes.push_back(int64_t(s.size()));
+    bytes.insert(bytes.end(), s.begin(), s.end());
+  }
+  bytes.push_back(0);  // never empty
+  out.add(name + "#sizes", reshape(constant(sizes), t.shape().dims().empty() ? Shape{} : t.shape()));
+  out.add(name + "#bytes", constant(bytes));
+}
+
 class Call {
  public:
   Call(const saved_model::LoadedModel& model, const VariablesFile& in, int number, std::string line)
@@ -48,7 +74,8 @@ class Call {
     if (kind_ == "signature") {
       std::map<std::string, Tensor> inputs;
       const auto& f = model_.signatures().at(name_);
-      for (const auto& [name, spec] : f.inputs()) inputs[name] = in_.read(key_ + name);
+      for (const auto& [name, spec] : f.inputs())
+        inputs[name] = read_tensor(in_, key_ + name, spec.dtype == DType::kString);
       std::vector<Tensor> results;
       for (const auto& [name, t] : f(inputs)) results.push_back(t);
       return results;
@@ -64,14 +91,9 @@ class Call {
   }
 
  private:
-  static Tensor texts(const std::string& line) {
-    std::vector<std::string> list;
-    std::istringstream parts(line);
-    for (std::string part; std::getline(parts, part, '|');) list.push_back(part);
-    return constant(list);
-  }
   Value value(const std::string& word) {
-    if (word == "t") return in_.read(key_ + "a" + std::to_string(next_++));
+    if (word == "t" || word == "strings")
+      return read_tensor(in_, key_ + "a" + std::to_string(next_++), word == "strings");
     if (word == "True") return true;
     if (word == "False") return false;
     if (word == "None") return nullptr;
@@ -89,7 +111,6 @@ class Call {
     const std::string rest = word.substr(2);
     if (word[0] == 'i') return std::stoll(rest);
     if (word[0] == 'f') return std::stod(rest);
-    if (word[0] == 'b') return texts(rest);
     return rest;
   }
 
@@ -99,16 +120,6 @@ class Call {
   std::istringstream words_;
   int next_ = 0;
 };
-
-Tensor joined(const Tensor& texts) {
-  std::vector<uint8_t> bytes;
-  const std::vector<std::string> list = reshape(texts, {-1}).to_vector<std::string>();
-  for (size_t i = 0; i < list.size(); ++i) {
-    if (i > 0) bytes.push_back('|');
-    bytes.insert(bytes.end(), list[i].begin(), list[i].end());
-  }
-  return constant(bytes);
-}
 
 // A number that depends on every element of every float result, each in a way of its own.
 Tensor loss_of(const std::vector<Tensor>& results) {
@@ -144,12 +155,11 @@ void run(const char* dir, const char* plan, const char* in_path, const char* out
       results = Call(model, in, number, line.substr(order)).run();
     } catch (const UnimplementedError& e) {
       if (!may_miss) throw;
-      out.add(key + "missing", joined(constant(std::vector<std::string>{e.what()})));
+      const std::string what = e.what();
+      out.add(key + "missing", constant(std::vector<uint8_t>(what.begin(), what.end())));
       continue;
     }
-    for (size_t i = 0; i < results.size(); ++i)
-      out.add(key + "out/" + std::to_string(i),
-              results[i].dtype() == DType::kString ? joined(results[i]) : results[i]);
+    for (size_t i = 0; i < results.size(); ++i) add_tensor(out, key + "out/" + std::to_string(i), results[i]);
     if (order == 0) continue;
     Tensor loss = loss_of(results);
     std::vector<Variable> sources;

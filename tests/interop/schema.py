@@ -23,7 +23,7 @@ def _arg(a):
 
 
 def _one(field, v):
-    if field == "s": return "'" + v.decode().replace("\n", "\\n") + "'"
+    if field == "s": return "'" + v.decode().replace("\n", "\\n").replace("\t", "\\x09") + "'"
     if field == "b": return "true" if v else "false"
     if field == "type": return _type(v)
     if field == "shape": return "unknown" if v.unknown_rank else "[" + ",".join(str(d.size) for d in v.dim) + "]"
@@ -74,7 +74,9 @@ def _value(text):
     try:
         return float(text)
     except ValueError:
-        return "".join(text.split()) if not text.startswith("'") else text
+        if text.startswith("'"): return text
+        if text.startswith("("): text = f"[{text[1:-1].rstrip(',')}]"  # a shape
+        return "".join(text.split())
 
 
 def parse(row):

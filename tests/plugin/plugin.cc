@@ -1,5 +1,5 @@
-// A user's plug-in: it compiles a function, differentiates it, trains a layer and says whether the numbers
-// are right.
+// A user's plug-in: it compiles a function, differentiates it, trains a layer, matches a pattern and says
+// whether the results are right.
 #include <rewind/keras/keras.h>
 #include <rewind/rewind.h>
 
@@ -35,11 +35,19 @@ bool trains() {
   return history["loss"].size() == 2;
 }
 
+bool matches() {
+  const rw::Tensor text =
+      rw::strings::regex_replace(rw::constant({"Ann <ann@example.com>"}), R"((\w+) <(\pL+)@.*>)", R"(\2)");
+  const bool is = text.to_vector<std::string>()[0] == "ann";
+  if (!is) std::printf("a pattern gave %s\n", text.to_vector<std::string>()[0].c_str());
+  return is;
+}
+
 }  // namespace
 
 extern "C" __attribute__((visibility("default"))) int run_plugin() {
   try {
-    return computes() && trains() ? 0 : 1;
+    return computes() && trains() && matches() ? 0 : 1;
   } catch (const std::exception& e) {
     std::printf("%s\n", e.what());
     return 2;

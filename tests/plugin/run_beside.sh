@@ -1,10 +1,12 @@
 #!/usr/bin/env bash
-# Runs plug-ins in a process in which another LLVM is loaded for everyone.   run_beside.sh HOST PLUGIN...
-# Tries every libLLVM that the system has; 77, which means skipped, when there is none.
+# Runs plug-ins in a process in which another LLVM, or an RE2, is loaded for everyone.   run_beside.sh LIBRARY HOST PLUGIN...
+# Tries every version of the library (LLVM, re2) that the system has; 77, which means skipped, when there is none.
 set -euo pipefail
-others=$(ldconfig -p | sed -n 's/^\s*\(libLLVM[-.0-9so]*\) .* => \(.*\)$/\2/p' | xargs -r -n 1 readlink -f | sort -u)
+name=$1
+shift
+others=$(ldconfig -p | sed -n "s/^\s*\(lib$name[-.0-9so]*\) .* => \(.*\)$/\2/p" | xargs -r -n 1 readlink -f | sort -u)
 if [ -z "$others" ]; then
-  echo "skipped: no shared LLVM is installed (Debian: libllvm15)"
+  echo "skipped: no shared $name is installed (Debian: libllvm15, libre2-9)"
   exit 77
 fi
 for other in $others; do

@@ -8,12 +8,14 @@
 #include "tests/support/expect_error.h"
 #include "tests/support/goldens.h"
 #include "tests/support/temporary_folder.h"
+#include "tests/support/unknown_op.h"
 
 namespace rw {
 namespace {
 
 using saved_model::LoadedModel;
 using saved_model::Value;
+using test::TemporaryFolder;
 
 std::string model_path(const std::string& name) {
   const std::string path = test::golden_path("saved_model/" + name);
@@ -133,19 +135,41 @@ TEST(LoadSavedModel, WorksInsideFunctions) {
   EXPECT_EQ(m.variable("w").to_vector<float>(), (Floats{-9, -98, 3, 4}));
 }
 
-TEST(LoadSavedModel, MissingOpsAreNamed) {
+TEST(LoadSavedModel, TablesAreFilledFromTheModelsFiles) {
   testing::internal::CaptureStderr();
   const LoadedModel m = kinds();
+  EXPECT_EQ(testing::internal::GetCapturedStderr(), "");
+  EXPECT_TRUE(m.missing_ops().empty());
+  const Tensor words = constant({"b", "?", "a", "c"});
+  EXPECT_EQ(Tensor(m.function("look_up")(words)).to_vector<int64_t>(), (std::vector<int64_t>{1, -1, 0, 2}));
+  const auto by_name = m.signatures().at("words")({{"words", words}});
+  EXPECT_EQ(by_name.begin()->second.to_vector<int64_t>(), (std::vector<int64_t>{1, -1, 0, 2}));
+}
+
+// An asset that is a link to somewhere else is not read.
+TEST(LoadSavedModel, AssetsDoNotLeadOutOfTheFolder) {
+  const TemporaryFolder folder;
+  const std::filesystem::path copy = folder / "kinds";
+  std::filesystem::copy(model_path("kinds"), copy, std::filesystem::copy_options::recursive);
+  std::filesystem::rename(copy / "assets" / "words.txt", folder / "words.txt");
+  std::filesystem::create_symlink(folder / "words.txt", copy / "assets" / "words.txt");
+  expect_error<InvalidArgumentError>([&] { saved_model::load(copy.string()); }, "is a link to");
+}
+
+TEST(LoadSavedModel, MissingOpsAreNamed) {
+  const TemporaryFolder folder;
+  testing::internal::CaptureStderr();
+  const LoadedModel m = saved_model::load(test::with_unknown_op(folder / "m"));
   const std::string said = testing::internal::GetCapturedStderr();
   ASSERT_FALSE(m.missing_ops().empty());
   bool found = false;
   for (const auto& missing : m.missing_ops()) {
-    if (missing.op != "LookupTableFindV2") continue;
+    if (missing.op != "LookupTableFindV9") continue;
     found = true;
     EXPECT_EQ(missing.functions, (std::vector<std::string>{"look_up", "signature words"}));
   }
   EXPECT_TRUE(found);
-  EXPECT_NE(said.find("there is no op LookupTableFindV2; these functions need it and will not run: look_up, "
+  EXPECT_NE(said.find("there is no op LookupTableFindV9; these functions need it and will not run: look_up, "
                       "signature words"),
             std::string::npos)
       << said;

@@ -64,6 +64,17 @@ void tensor_scatter_rule(BatchContext& c) {
   c.set(0, apply_one(c.op(), {&tensor, &tuples, &updates}, c.attrs()));
 }
 
+// Counts of each element by themselves: as rows of one matrix, by the op that has rows.
+void bincount_rule(BatchContext& c) {
+  const bool known = c.input(0).shape().has_rank() && c.input(2).shape().fully_known();
+  if (!known || c.batched(1) || !c.batched(0) || c.rank(0) != 1) return batch_by_loop(c);
+  const bool weighted = c.input(2).size() != 0;
+  if (!weighted && c.batched(2)) return batch_by_loop(c);
+  const Tensor weights = weighted ? c.with_batch(2) : c.input(2);
+  const Attrs attrs = c.op().name == "Bincount" ? Attrs() : c.attrs();
+  c.set(0, apply_one(RW_OP("DenseBincount"), {&c.input(0), &c.input(1), &weights}, attrs));
+}
+
 // With one set of ids, the batch goes behind the segments' axis and back.
 void sorted_segment_rule(BatchContext& c) {
   if (c.batched(1)) return batch_by_loop(c);
@@ -123,6 +134,10 @@ void stitch_rule(BatchContext& c) {
 }  // namespace
 
 void register_gather_batching() {
+  register_batching("Bincount", bincount_rule);
+  register_batching("DenseBincount", bincount_rule);
+  register_batching("RaggedBincount", batch_by_loop);
+  register_batching("SparseToDense", batch_by_loop);
   register_batching("Gather", [](BatchContext& c) { gather_rule(c, 0, 0); });
   register_batching("GatherV2", [](BatchContext& c) {
     if (c.batched(2)) return batch_by_loop(c);

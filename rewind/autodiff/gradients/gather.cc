@@ -11,6 +11,7 @@
 namespace rw {
 
 void register_segment_gradients();
+void register_ragged_gradients();
 void register_selection_gradients();
 
 namespace {
@@ -148,6 +149,7 @@ void register_gather_gradients() {
   for (const char* op : {"TensorScatterMax", "TensorScatterMin"})
     register_gradient(op, kNeedsAll, tensor_scatter_extreme);
   register_segment_gradients();
+  register_ragged_gradients();
   register_selection_gradients();
 }
 

@@ -54,6 +54,13 @@ void resource_gather_nd_grad(GradContext& g) {
 }  // namespace
 
 void register_state_gradients() {
+  for (const char* op :
+       {"HashTableV2", "AnonymousHashTable", "MutableHashTableV2", "AnonymousMutableHashTable",
+        "MutableHashTableOfTensorsV2", "AnonymousMutableHashTableOfTensors", "MutableDenseHashTableV2",
+        "AnonymousMutableDenseHashTable", "InitializeTableV2", "InitializeTableFromTextFileV2",
+        "LookupTableFindV2", "LookupTableInsertV2", "LookupTableRemoveV2", "LookupTableSizeV2",
+        "LookupTableExportV2", "LookupTableImportV2"})
+    register_not_differentiable(op);
   register_gradient("ReadVariableOp", kNeedsNothing, [](GradContext& g) { g.set(0, g.raw_grad()); });
   register_gradient("ResourceGather", needs_inputs({0, 1}), resource_gather_grad);
   register_gradient("ResourceGatherNd", needs_inputs({0, 1}), resource_gather_nd_grad);

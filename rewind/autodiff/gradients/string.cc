@@ -4,8 +4,37 @@
 namespace rw {
 
 void register_string_gradients() {
-  for (const char* op : {"AsString", "StringJoin", "StringFormat", "StringLength", "StringLower",
-                         "StringUpper", "StringStrip", "StringToNumber"})
+  for (const char* op : {"AsString",
+                         "StringJoin",
+                         "StringFormat",
+                         "StringLength",
+                         "StringLower",
+                         "StringUpper",
+                         "StringStrip",
+                         "StringToNumber",
+                         "RegexReplace",
+                         "StaticRegexReplace",
+                         "RegexFullMatch",
+                         "StaticRegexFullMatch",
+                         "StringToHashBucket",
+                         "StringToHashBucketFast",
+                         "StringToHashBucketStrong",
+                         "DecodeBase64",
+                         "EncodeBase64",
+                         "StringSplit",
+                         "StringSplitV2",
+                         "StringNGrams",
+                         "Substr",
+                         "ReduceJoin",
+                         "UnsortedSegmentJoin",
+                         "UnicodeDecode",
+                         "UnicodeDecodeWithOffsets",
+                         "UnicodeEncode",
+                         "UnicodeTranscode",
+                         "UnicodeScript",
+                         "DecodeRaw",
+                         "DecodePaddedRaw",
+                         "Fingerprint"})
     register_not_differentiable(op);
 }
 

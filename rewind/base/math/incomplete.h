@@ -163,7 +163,8 @@ RW_SCALAR T betainc(T a, T b, T x) {
   const D u = select(swap, q1, p1), v = select(swap, p1, q1);
   const D z = select(swap, one - y1, y1), rest = select(swap, y1, one - y1);
   const D part = beta_weight(u, v, z, rest) * beta_fraction(u, v, z);
-  const D result = select(inside, select(swap, one - part, part), y);
+  // x itself where it is 0 or 1, or a denormal that counts as 0: flushed, as narrow(widen(x)) may not be.
+  const D result = select(inside, select(swap, one - part, part), flushed(y));
   return narrow<T>(select(defined, result, lit<D>(kNaN)));
 }
 

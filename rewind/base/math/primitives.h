@@ -10,7 +10,7 @@
 //  operations on T
 //    flush them, but select, abs, copysign, unary - and bits keep them. A result that a comparison chooses
 //    from its own operands goes through flushed(): processors' min and max flush, and compilers may take them
-//    for it.
+//    for it. So does an operand that comes back through narrow(widen(x)), which compilers take for x.
 //  - Bits<T> is unsigned; negative integers are its two's complement, >> is logical.
 //  - Compile with -ffp-contract=off and without fast-math. Everything is always inlined: objects built for
 //    different instruction sets share no out-of-line copy.

@@ -10,6 +10,7 @@ namespace rw {
 
 void register_scatter_cpu_kernels();
 void register_segment_cpu_kernels();
+void register_ragged_cpu_kernels();
 void register_selection_cpu_kernels();
 void register_unique_cpu_kernels();
 void register_top_k_cpu_kernels();
@@ -110,6 +111,7 @@ void register_gather_cpu_kernels() {
   register_kernel("GatherNd", DeviceType::kCpu, gather_nd);
   register_scatter_cpu_kernels();
   register_segment_cpu_kernels();
+  register_ragged_cpu_kernels();
   register_selection_cpu_kernels();
   register_unique_cpu_kernels();
   register_top_k_cpu_kernels();

@@ -7,6 +7,7 @@
 #include "rewind/base/ascii.h"
 #include "rewind/base/dispatch.h"
 #include "rewind/base/number_text.h"
+#include "rewind/kernel/cpu/unicode_tables.h"
 #include "rewind/kernel/cpu/value_text.h"
 #include "rewind/kernel/kernel.h"
 
@@ -159,11 +160,17 @@ void length(KernelContext& ctx) {
   }
 }
 
-template <char (*kChange)(char)>
+// Without an encoding, of ASCII's letters alone.
+template <char (*kChange)(char), std::string (*kChangeUnicode)(const std::string&)>
 void change_case(KernelContext& ctx) {
-  if (const std::string e = ctx.attr<std::string>("encoding"); !e.empty() && e != "utf-8")
-    ctx.fail("encoding must be '' or 'utf-8': got '" + e + "'");
+  const std::string encoding = ctx.attr<std::string>("encoding");
+  if (!encoding.empty() && encoding != "utf-8")
+    ctx.fail("encoding must be '' or 'utf-8': got '" + encoding + "'");
   for (int64_t i = 0; i < ctx.in(0).size; ++i) {
+    if (!encoding.empty()) {
+      ctx.out(0).as<std::string>()[i] = kChangeUnicode(ctx.in(0).as<std::string>()[i]);
+      continue;
+    }
     std::string s = ctx.in(0).as<std::string>()[i];
     for (char& c : s) c = kChange(c);
     ctx.out(0).as<std::string>()[i] = std::move(s);
@@ -199,13 +206,22 @@ void to_number(KernelContext& ctx) {
 
 }  // namespace
 
+void register_regex_cpu_kernels();
+void register_string_hash_cpu_kernels();
+void register_string_part_cpu_kernels();
+void register_unicode_cpu_kernels();
+
 void register_string_cpu_kernels() {
+  register_regex_cpu_kernels();
+  register_string_hash_cpu_kernels();
+  register_string_part_cpu_kernels();
+  register_unicode_cpu_kernels();
   register_kernel("AsString", DeviceType::kCpu, as_string);
   register_kernel("StringJoin", DeviceType::kCpu, join);
   register_kernel("StringFormat", DeviceType::kCpu, format);
   register_kernel("StringLength", DeviceType::kCpu, length);
-  register_kernel("StringLower", DeviceType::kCpu, change_case<ascii::to_lower>);
-  register_kernel("StringUpper", DeviceType::kCpu, change_case<ascii::to_upper>);
+  register_kernel("StringLower", DeviceType::kCpu, (change_case<ascii::to_lower, unicode::to_lower>));
+  register_kernel("StringUpper", DeviceType::kCpu, (change_case<ascii::to_upper, unicode::to_upper>));
   register_kernel("StringStrip", DeviceType::kCpu, strip);
   register_kernel("StringToNumber", DeviceType::kCpu, to_number);
 }

@@ -203,3 +203,82 @@ case("ListDiff", [s(["a", "b", "c"]), s(["b"])])
 case("ListDiff", [lit([1, 2, 3]), lit([])], attrs=dict(out_idx="int64"))
 case("ListDiff", [lit([]), lit([1])])
 case("ListDiff", [lit([[1]]), lit([1])], error=True)
+
+# ---- rows of different lengths, counts
+SPLITS = ["ROW_SPLITS"]
+for t in NUMBERS + ["bool"]:
+    case("RaggedTensorToTensor", [lit(-1, "int64"), rnd((6,), t), lit(1, t), [lit([0, 3, 3, 6], "int64")]],
+         attrs=dict(row_partition_types=SPLITS), grad=() if t in COMPLEX else None)
+case("RaggedTensorToTensor", [lit(-1, "int64"), s(["a", "b", "c"]), s("-"), [lit([0, 1, 3], "int64")]], attrs=dict(row_partition_types=SPLITS))
+for shape in ([-1, -1], [4, 2], [2, -1], [-1, 5], [0, 0], [3, 3]):
+    for t in ("int32", "int64"):
+        case("RaggedTensorToTensor", [lit(shape, t), f((6,)), f(()), [lit([0, 3, 3, 6], t)]], attrs=dict(row_partition_types=SPLITS))
+    case("RaggedTensorToTensor", [lit(shape, "int64"), f((6,)), f(()), [lit(4, "int64"), lit([0, 0, 2, 2, 2, 3], "int64")]],
+         attrs=dict(row_partition_types=["FIRST_DIM_SIZE", "VALUE_ROWIDS"]))
+case("RaggedTensorToTensor", [lit(-1), f((5, 2)), f(()), [lit([0, 2, 5], "int64")]], attrs=dict(row_partition_types=SPLITS))
+case("RaggedTensorToTensor", [lit(-1), f((5, 2)), f((2,)), [lit([0, 2, 5], "int64")]], attrs=dict(row_partition_types=SPLITS))
+case("RaggedTensorToTensor", [lit([-1, 4, 2]), f((5, 2)), f((2,)), [lit([0, 2, 5], "int64")]], attrs=dict(row_partition_types=SPLITS))
+case("RaggedTensorToTensor", [lit(-1), f((5, 2, 3)), f((2, 1)), [lit([0, 2, 5], "int64")]], attrs=dict(row_partition_types=SPLITS), grad=())
+for shape in (-1, [-1, -1, -1], [2, 1, 2], [3, 4, 5]):
+    case("RaggedTensorToTensor", [lit(shape), f((6,)), f(()), [lit([0, 2, 3]), lit([0, 1, 4, 6])]], attrs=dict(row_partition_types=SPLITS * 2))
+    case("RaggedTensorToTensor", [lit(shape), f((6,)), f(()), [lit(2), lit([0, 0, 1]), lit([0, 1, 4, 6])]],
+         attrs=dict(row_partition_types=["FIRST_DIM_SIZE", "VALUE_ROWIDS", "ROW_SPLITS"]))
+case("RaggedTensorToTensor", [lit(-1), f((0,)), f(()), [lit([0, 0, 0])]], attrs=dict(row_partition_types=SPLITS))
+for splits in ([0, 3, 2, 6], [1, 6]):
+    case("RaggedTensorToTensor", [lit(-1), f((6,)), f(()), [lit(splits)]], attrs=dict(row_partition_types=SPLITS), error=True)
+case("RaggedTensorToTensor", [lit([2]), f((6,)), f(()), [lit([0, 6])]], attrs=dict(row_partition_types=SPLITS), error=True)
+case("RaggedTensorToTensor", [lit(-1), f((6,)), f((2,)), [lit([0, 6])]], attrs=dict(row_partition_types=SPLITS), error=True)
+case("RaggedTensorToTensor", [lit(-1), f((6,)), f(()), [lit([0, 6])]], attrs=dict(row_partition_types=["NO_SUCH"]), error=True)
+
+for t in dtypes("RaggedRange"):
+    case("RaggedRange", [lit([0, 5, 8], t), lit([3, 0, 8], t), lit([1, -2, 1], t)])
+    case("RaggedRange", [lit(1, t), lit([4, 6], t), lit(2, t)], attrs=dict(Tsplits="int32"))
+case("RaggedRange", [lit(0), lit(4), lit(1)])
+case("RaggedRange", [lit([0, 1]), lit([4]), lit(1)], error=True)
+case("RaggedRange", [lit(0), lit(4), lit(0)], error=True)
+
+for t in ("int32", "int64"):
+    case("RaggedGather", [[lit([0, 2, 2, 5], "int64")], f((5,)), lit([2, 0, 2], t)], attrs=dict(OUTPUT_RAGGED_RANK=1))
+    case("RaggedGather", [[lit([0, 2, 3], "int64"), lit([0, 2, 2, 5], "int64")], f((5, 2)), lit([1, 0], t)], attrs=dict(OUTPUT_RAGGED_RANK=2))
+    case("RaggedGather", [[lit([0, 2, 2, 5], t)], s(list("abcde")), lit([[2, 0], [1, 1]], t)], attrs=dict(OUTPUT_RAGGED_RANK=2))
+case("RaggedGather", [[lit([0, 2, 2, 5], "int64")], f((5,)), lit([3])], attrs=dict(OUTPUT_RAGGED_RANK=1), error=True)
+case("RaggedGather", [[lit([0, 2, 2, 5], "int64")], f((5,)), lit([-1])], attrs=dict(OUTPUT_RAGGED_RANK=1), error=True)
+case("RaggedGather", [[lit([0, 2, 2, 6], "int64")], f((5,)), lit([0])], attrs=dict(OUTPUT_RAGGED_RANK=1), error=True)
+
+for t in dtypes("DenseBincount"):
+    for n in ("int32", "int64"):
+        case("DenseBincount", [lit([3, 1, 1, 7], n), lit(5, n), rnd((4,), t)], grad=())
+        case("DenseBincount", [lit([[3, 1], [1, 1]], n), lit(4, n), rnd((2, 2), t)], grad=())
+        case("DenseBincount", [lit([[3, 1], [1, 1]], n), lit(4, n), rnd((0,), t)], grad=())
+        case("DenseBincount", [lit([[3, 1], [1, 9]], n), lit(4, n), rnd((0,), t)], attrs=dict(binary_output=True), grad=())
+        case("RaggedBincount", [lit([0, 2, 2, 4], "int64"), lit([3, 1, 1, 7], n), lit(5, n), rnd((4,), t)], grad=())
+        case("RaggedBincount", [lit([0, 2, 2, 4], "int64"), lit([3, 1, 1, 1], n), lit(5, n), rnd((0,), t)], attrs=dict(binary_output=True), grad=())
+    case("Bincount", [lit([3, 1, 1, 7]), lit(5), rnd((4,), t)], grad=())
+    case("Bincount", [lit([3, 1, 1, 4]), lit(5), rnd((0,), t)], grad=())
+    case("Bucketize", [lit([-5, 0, 3, 10, 100], t)], attrs=dict(boundaries=[0.0, 10.0, 100.0]))
+case("Bincount", [lit([[3, 1], [1, 7]]), lit(5), f((2, 2))], grad=())
+case("Bincount", [lit([], "int32"), lit(3), f((0,))], grad=())
+case("DenseBincount", [lit([1, 2]), lit(0), f((0,))], grad=())
+case("Bincount", [lit([-1]), lit(5), f((0,))], error=True)
+case("Bincount", [lit([1]), lit(-5), f((0,))], error=True)
+case("Bincount", [lit([1, 2]), lit(5), f((3,))], error=True)
+case("DenseBincount", [lit([-1]), lit(5), f((0,))], error=True)
+case("DenseBincount", [lit([1]), lit(-5), f((0,))], error=True)
+case("DenseBincount", [lit([[[1]]]), lit(5), f((0,))], error=True)
+for splits in ([1, 2], [0, 3]):
+    case("RaggedBincount", [lit(splits, "int64"), lit([1, 2]), lit(5), f((0,))], error=True)
+case("Bucketize", [lit([1.5, float("nan"), float("inf"), -float("inf")], "float32")], attrs=dict(boundaries=[0.0, 1.5]))
+case("Bucketize", [f((2, 3))], attrs=dict(boundaries=[]))
+case("Bucketize", [f((2,))], attrs=dict(boundaries=[1.0, 0.0]), error=True)
+
+for t in NUMBERS + ["bool"]:
+    case("SparseToDense", [lit([[0, 1], [2, 0]]), lit([3, 2]), rnd((2,), t), rnd((), t)], grad=() if t in COMPLEX else None)
+for n in ("int32", "int64"):
+    case("SparseToDense", [lit([1, 3], n), lit([5], n), f((2,)), f(())])
+    case("SparseToDense", [lit(2, n), lit([5], n), f(()), f(())])
+    case("SparseToDense", [lit([[1], [3]], n), lit([5], n), f(()), f(())], grad=())  # TensorFlow's has another shape than the value
+case("SparseToDense", [lit([[1], [0]]), lit([5]), f((2,)), f(())], attrs=dict(validate_indices=False))
+case("SparseToDense", [lit([[1], [0]]), lit([5]), f((2,)), f(())], error=True)
+case("SparseToDense", [lit([[1], [1]]), lit([5]), f((2,)), f(())], error=True)
+case("SparseToDense", [lit([[5]]), lit([5]), f((1,)), f(())], error=True)
+case("SparseToDense", [lit([[0, 1]]), lit([5]), f((1,)), f(())], error=True)
