@@ -1,5 +1,5 @@
 // Runs SavedModels for check_saved_model.py, which compares results with TensorFlow's.
-//   saved_model_run DIR PLAN IN OUT [AGAIN]     AGAIN: where the model is saved before it is run
+//   saved_model_run DIR PLAN IN OUT
 // PLAN has one call a line: `signature NAME` with inputs `K/NAME` in IN (a safetensors file; K is the line's
 // number), or `function PATH` with arguments behind it: `t` stands for the tensor `K/a0`, `K/a1`, ... in
 // turn, `True`, `False`, `None`, `i:3`, `f:0.5`, `s:text` for Python's values, `[` and `]`, `(` and `)` for
@@ -124,9 +124,8 @@ Tensor loss_of(const std::vector<Tensor>& results) {
   return loss;
 }
 
-void run(const char* dir, const char* plan, const char* in_path, const char* out_path, const char* again) {
+void run(const char* dir, const char* plan, const char* in_path, const char* out_path) {
   const auto model = saved_model::load(dir);
-  if (again) saved_model::save(model, again);
   const VariablesFile in(in_path);
   Out out;
   std::vector<TrackedChild> variables;
@@ -164,9 +163,9 @@ void run(const char* dir, const char* plan, const char* in_path, const char* out
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc != 5 && argc != 6) return 2;
+  if (argc != 5) return 2;
   try {
-    run(argv[1], argv[2], argv[3], argv[4], argc == 6 ? argv[5] : nullptr);
+    run(argv[1], argv[2], argv[3], argv[4]);
     return 0;
   } catch (const std::exception& e) {
     fprintf(stderr, "%s\n", e.what());

@@ -945,7 +945,3 @@ def tables(folder):
             dict(function="count", args=[words, np.arange(6) + 1]), dict(function="words", args=[words]),
             dict(function="in_dense", args=[numbers]), dict(function="forget", args=[words[:3], np.array([5, 100, 2])]),
             dict(function="count", args=[words[2:], np.arange(4) + 20]), dict(function="in_dense", args=[numbers])]
-
-
-# Rewind saves these before they are run, and TensorFlow loads what it saved.
-SAVED_AGAIN = {m.name for m in MODELS if m.name.startswith("text_")} | {"string_lookup", "inverse_lookup", "discretized", "tables"}
