@@ -1,5 +1,5 @@
 // Runs SavedModels for check_saved_model.py, which compares results with TensorFlow's.
-//   saved_model_run DIR PLAN IN OUT AGAIN
+//   saved_model_run DIR PLAN IN OUT [AGAIN]
 // PLAN has one call a line: `signature NAME` with inputs `K/NAME` in IN (a safetensors file; K is the line's
 // number), or `function PATH` with arguments behind it: `t` stands for the tensor `K/a0`, `K/a1`, ... in
 // turn, `strings` for one of strings, `True`, `False`, `None`, `i:3`, `f:0.5`, `s:text` for Python's values,
@@ -134,7 +134,7 @@ Tensor loss_of(const std::vector<Tensor>& results) {
 
 void run(const char* dir, const char* plan, const char* in_path, const char* out_path, const char* again) {
   const auto model = saved_model::load(dir);
-  if (model.missing_ops().empty()) saved_model::save(model, again);
+  if (again && model.missing_ops().empty()) saved_model::save(model, again);
   const VariablesFile in(in_path);
   Out out;
   std::vector<TrackedChild> variables;
@@ -182,9 +182,9 @@ void run(const char* dir, const char* plan, const char* in_path, const char* out
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc != 6) return 2;
+  if (argc != 5 && argc != 6) return 2;
   try {
-    run(argv[1], argv[2], argv[3], argv[4], argv[5]);
+    run(argv[1], argv[2], argv[3], argv[4], argc == 6 ? argv[5] : nullptr);
     return 0;
   } catch (const std::exception& e) {
     fprintf(stderr, "%s\n", e.what());

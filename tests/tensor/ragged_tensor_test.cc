@@ -1,4 +1,4 @@
-// RaggedTensor: rows of different lengths as a value. Results are TensorFlow 2.21's.
+// RaggedTensor: rows of different lengths as a value.
 #include "rewind/tensor/ragged_tensor.h"
 
 #include <gtest/gtest.h>

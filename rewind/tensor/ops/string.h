@@ -29,7 +29,8 @@ Tensor upper(const Operand& input, const std::string& encoding = "");
 Tensor strip(const Operand& input);
 Tensor to_number(const Operand& input, DType out_type = DType::kFloat32);
 
-// Patterns in RE2's syntax, whose time is linear in the text (docs/text.md). The rewrite's \\1 to \\9 stand for groups.
+// Patterns in RE2's syntax, whose time is linear in the text (docs/text.md). The rewrite's \\1 to \\9 stand
+// for groups.
 Tensor regex_replace(const Operand& input, const Operand& pattern, const Operand& rewrite,
                      bool replace_global = true);
 Tensor regex_full_match(const Operand& input, const Operand& pattern);

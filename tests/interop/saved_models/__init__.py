@@ -4,4 +4,4 @@ those of the first or second order with respect to the trainable variables. may_
 not have yet: then loading and the call must name them."""
 from saved_models import applications, functions, graph_programs, keras_models, layer_models, programs, text, training  # noqa: F401
 from saved_models.registry import MODELS  # noqa: F401
-from saved_models.text import SAVED_AGAIN  # noqa: F401
+from saved_models.text import WITH_TABLES  # noqa: F401
