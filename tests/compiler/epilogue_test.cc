@@ -211,7 +211,7 @@ TEST(Epilogue, EinsumsOfBatchesGiveTheSameBits) {
         Case{"bij,bkj->bki", {4, 9, 33}, {4, 7, 33}}, Case{"bji,bjk->bik", {4, 33, 9}, {4, 33, 7}},
         Case{"abc,bcd->bad", {30, 4, 24}, {4, 24, 36}}, Case{"abcd,bced->aeb", {5, 2, 3, 4}, {2, 3, 6, 4}},
         Case{"abcd,bdce->aeb", {5, 2, 3, 4}, {2, 4, 3, 6}}, Case{"xby,byz->zbx", {6, 1, 5}, {1, 5, 3}},
-        Case{"bxiy,biyz->bzx", {2, 6, 3, 5}, {2, 3, 5, 4}}, Case{"bij,bjk->bik", {3, 4, 5}, {1, 5, 6}}}) {
+        Case{"bxiy,biyz->bzx", {2, 6, 3, 5}, {2, 3, 5, 4}}}) {
     SCOPED_TRACE(c.equation);
     const Tensor a = random::stateless_normal(Shape(c.a), constant({1, 2})),
                  b = random::stateless_normal(Shape(c.b), constant({3, 4}));
