@@ -37,9 +37,9 @@ struct NormalizationArguments {
 // 0.485 stays 0.485, and is no float32.
 struct ExactNumbers {
   Tensor numbers;
+  friend Config to_config(const ExactNumbers& v) { return keras::to_config(v.numbers); }
+  friend void from_config(const Config& c, ExactNumbers* v) { exact_from_config(c, &v->numbers); }
 };
-Config to_config(const ExactNumbers& v) { return to_config(v.numbers); }
-void from_config(const Config& c, ExactNumbers* v) { exact_from_config(c, &v->numbers); }
 
 void fields(ConfigFields& f, NormalizationArguments& a) {
   NormalizationOptions& o = a.options;
