@@ -321,7 +321,7 @@ class Training:
     OPTIMIZERS = dict(adam=lambda: keras.optimizers.Adam(0.02),
                       momentum=lambda: keras.optimizers.SGD(0.05, momentum=0.9, nesterov=True),
                       rmsprop=lambda: keras.optimizers.RMSprop(0.005, momentum=0.5, centered=True),
-                      adamw=lambda: keras.optimizers.AdamW(0.02, weight_decay=0.004), adagrad=lambda: keras.optimizers.Adagrad(0.1),
+                      adamw=lambda: keras.optimizers.AdamW(0.02, weight_decay=0.004), adagrad=lambda: keras.optimizers.Adagrad(0.02),
                       adadelta=lambda: keras.optimizers.Adadelta(20.0), adamax=lambda: keras.optimizers.Adamax(0.02),
                       nadam=lambda: keras.optimizers.Nadam(0.02), ftrl=lambda: keras.optimizers.Ftrl(0.3), lion=lambda: keras.optimizers.Lion(0.005),
                       averaged=lambda: keras.optimizers.SGD(0.05, momentum=0.9, use_ema=True, ema_momentum=0.5, ema_overwrite_frequency=7),
