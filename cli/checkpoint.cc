@@ -82,6 +82,17 @@ std::string difference(const Tensor& a, const Tensor& b, double tolerance) {
          round_trip_text(far);
 }
 
+// What a process keeps to itself, as the states of TensorFlow's iterators, is compared by its size alone.
+std::string difference(const std::string& name, const Arrays& a, const Arrays& b, double tolerance) {
+  const TensorSpec &x = a.specs().at(name), &y = b.specs().at(name);
+  if (x.dtype != variant && x.dtype != resource) return difference(a.read(name), b.read(name), tolerance);
+  if (x.dtype != y.dtype || !(x.shape == y.shape))
+    return spec_text(x.dtype, x.shape) + " and " + spec_text(y.dtype, y.shape);
+  std::fprintf(stderr, "not compared: %s, which is %s\n", name.c_str(),
+               std::string(name_of(x.dtype)).c_str());
+  return "";
+}
+
 void diff(const Options& o, Context& context) {
   const auto a = open_arrays(o.a), b = open_arrays(o.b);
   std::set<std::string> names;
@@ -95,7 +106,7 @@ void diff(const Options& o, Context& context) {
     const bool in_a = a->specs().count(name) != 0, in_b = b->specs().count(name) != 0;
     const std::string what = !in_b   ? "only in " + o.a
                              : !in_a ? "only in " + o.b
-                                     : difference(a->read(name), b->read(name), o.tolerance);
+                                     : difference(name, *a, *b, o.tolerance);
     if (what.empty()) continue;
     context.status = 1;
     all[name] = what;

@@ -105,7 +105,8 @@ void convert_arrays(const Options& o, const Context& context) {
   std::map<std::string, Tensor> arrays;
   Progress progress("reading", double(file->specs().size()));
   for (const auto& [name, spec] : file->specs()) {
-    const bool bookkeeping = name == "_CHECKPOINTABLE_OBJECT_GRAPH" ||
+    const bool bookkeeping = name == "_CHECKPOINTABLE_OBJECT_GRAPH" || spec.dtype == resource ||
+                             spec.dtype == variant ||
                              (spec.dtype == string && ends(o.to, {".safetensors", ".h5", ".hdf5"}));
     if (bookkeeping) {
       std::fprintf(stderr, "left out: %s, which is %s\n", name.c_str(),

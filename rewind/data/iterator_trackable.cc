@@ -1,5 +1,5 @@
 // Iterators as objects of checkpoints: their position, one string. TensorFlow keeps its own iterators' state
-// in another value, ITERATOR, which only it can read.
+// in another value, ITERATOR_STATE, which only it can read.
 #include "rewind/base/error.h"
 #include "rewind/data/dataset.h"
 

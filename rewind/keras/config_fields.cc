@@ -232,8 +232,7 @@ Config to_config(const Tensor& v) {
   int64_t at = 0;
   return nested(values.data(), v.shape(), 0, &at);
 }
-// Also an array or tensor with its dtype.
-void from_config(const Config& c, Tensor* v) {
+static void read_tensor(const Config& c, DType dtype, Tensor* v) {
   if (c.is_null()) {
     *v = Tensor();
     return;
@@ -244,9 +243,11 @@ void from_config(const Config& c, Tensor* v) {
   std::vector<int64_t> sizes;
   std::vector<double> values;
   flatten(*value, 0, &sizes, &values);
-  DType dtype = DType::kFloat32;
   if (const Config* name = inner ? inner->find("dtype") : nullptr) from_config(*name, &dtype);
   *v = cast(constant(values, Shape(sizes)), dtype);
 }
+// Also an array or tensor with its dtype.
+void from_config(const Config& c, Tensor* v) { read_tensor(c, DType::kFloat32, v); }
+void exact_from_config(const Config& c, Tensor* v) { read_tensor(c, DType::kFloat64, v); }
 
 }  // namespace rw::keras

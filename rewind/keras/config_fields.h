@@ -85,6 +85,8 @@ void from_config(const Config& c, std::string* v);
 void from_config(const Config& c, DType* v);
 void from_config(const Config& c, Shape* v);
 void from_config(const Config& c, Tensor* v);
+// The same in float64, where the config does not say a dtype: it is written again as it was.
+void exact_from_config(const Config& c, Tensor* v);
 void from_config(const Config& c, Activation* v);
 void from_config(const Config& c, Constraint* v);
 void from_config(const Config& c, DTypePolicy* v);

@@ -89,8 +89,12 @@ Tensor from_bundle(const format::BundleReader& bundle, std::string_view key, con
   const auto dtype =
       int(entry->dtype) > 0 && int(entry->dtype) < 24 ? DType(int(entry->dtype)) : DType::kInvalid;
   if (!has_bytes(dtype))
-    fail_invalid(tag, bundle.prefix() + ": \"" + std::string(key) + "\" is of type number " +
-                          std::to_string(int(entry->dtype)) + ", which tensors here do not have");
+    fail_invalid(
+        tag,
+        bundle.prefix() + ": \"" + std::string(key) + "\" is " +
+            (dtype == DType::kInvalid
+                 ? "of type number " + std::to_string(int(entry->dtype)) + ", which tensors here do not have"
+                 : std::string(name_of(dtype)) + ", which only the process that wrote it can read"));
   Value value = Value::allocate(cpu_device(), dtype, entry->shape);
   read_elements(bundle, key, value.data);
   return make_tensor(std::move(value));

@@ -5,6 +5,7 @@
 #include <array>
 #include <random>
 
+#include "rewind/rewind.h"
 #include "tests/compiler/building.h"
 
 namespace rw::test {
@@ -192,7 +193,32 @@ TEST(Epilogue, EinsumsThatAreProducts) {
                                           {{"equation", std::string(c.equation)}})})};
     const std::string text = b.compiled();
     EXPECT_EQ(contains(text, "kernel MatMul [Tanh]"), c.product) << text;
-    EXPECT_EQ(contains(text, "Einsum"), !c.product) << text;
+    const bool batched = std::string(c.equation) == "abc,bcd->bad";
+    EXPECT_EQ(contains(text, "Einsum"), !c.product && !batched) << text;
+    EXPECT_EQ(contains(text, "BatchMatMulV2"), batched) << text;
+  }
+}
+
+// The kernel of Einsum multiplies the same matrices.
+TEST(Epilogue, EinsumsOfBatchesGiveTheSameBits) {
+  struct Case {
+    const char* equation;
+    std::vector<int64_t> a, b;
+  };
+  for (const Case& c :
+       {Case{"BTNH,BSNH->BNTS", {2, 17, 3, 8}, {2, 19, 3, 8}},
+        Case{"BNTS,BSNH->BTNH", {2, 3, 17, 19}, {2, 19, 3, 8}}, Case{"bij,bjk->bik", {4, 9, 33}, {4, 33, 7}},
+        Case{"bij,bkj->bki", {4, 9, 33}, {4, 7, 33}}, Case{"bji,bjk->bik", {4, 33, 9}, {4, 33, 7}},
+        Case{"abc,bcd->bad", {30, 4, 24}, {4, 24, 36}}, Case{"abcd,bced->aeb", {5, 2, 3, 4}, {2, 3, 6, 4}},
+        Case{"abcd,bdce->aeb", {5, 2, 3, 4}, {2, 4, 3, 6}}, Case{"xby,byz->zbx", {6, 1, 5}, {1, 5, 3}},
+        Case{"bxiy,biyz->bzx", {2, 6, 3, 5}, {2, 3, 5, 4}}}) {
+    SCOPED_TRACE(c.equation);
+    const Tensor a = random::stateless_normal(Shape(c.a), constant({1, 2})),
+                 b = random::stateless_normal(Shape(c.b), constant({3, 4}));
+    const Tensor want = einsum(c.equation, {a, b});
+    const auto f = function([&](const Tensor& x, const Tensor& y) { return einsum(c.equation, {x, y}); });
+    EXPECT_EQ(f(a, b).to_vector<float>(), want.to_vector<float>());
+    EXPECT_EQ(f(a, b).shape(), want.shape());
   }
 }
 

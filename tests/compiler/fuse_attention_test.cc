@@ -228,6 +228,25 @@ TEST(FuseAttention, PublicFunction) {
   }
 }
 
+// As Keras exports it: heads stand behind the positions, and Einsum multiplies.
+TEST(FuseAttention, ProductsByEinsum) {
+  for (const Sizes& s : {Sizes{2, 3, 64, 48, 32, 16}, Sizes{1, 12, 33, 65, 8, 8}}) {
+    SCOPED_TRACE((Shape{s.batch, s.heads, s.queries, s.keys, s.depth, s.value_depth}.to_string()));
+    const Body body = [](const Args& a) {
+      const Tensor scores = einsum("BTNH,BSNH->BNTS", {a[0], a[1]}) * 0.25f;
+      return Args{einsum("BNTS,BSNH->BTNH", {nn::softmax(where(a[3], scores, -1e9f)), a[2]})};
+    };
+    const Args args{
+        drawn({s.batch, s.queries, s.heads, s.depth}, 1), drawn({s.batch, s.keys, s.heads, s.depth}, 2),
+        drawn({s.batch, s.keys, s.heads, s.value_depth}, 3), coins({s.batch, 1, 1, s.keys}, 4, 0.7),
+        drawn({s.batch, s.queries, s.heads, s.value_depth}, 5)};
+    expect_fused(body, args, false, s.longest(), "no gradients");
+    const Compiled c = compiled(with_grads(body, 3), args);
+    EXPECT_EQ(occurrences(c.program->to_string(), "Einsum"), 0);
+    expect_close(c.reference(), c.run(), same_order(s.longest()));
+  }
+}
+
 TEST(FuseAttention, FewerAxes) {
   const Body body = [](const Args& a) {
     return Args{matmul(nn::softmax(matmul(a[0], a[1], {.transpose_b = true}) * 0.3f), a[2])};

@@ -109,6 +109,15 @@ check("convert: weights", all(np.array_equal(a, b) for a, b in zip(fresh.weights
 run("convert", folder / "exported", folder / "arrays.npz")
 arrays = np.load(folder / "arrays.npz")
 check("convert: arrays", any(np.array_equal(arrays[k], model.weights[0]) for k in arrays.files), str(arrays.files))
+# ---- checkpoints with what only TensorFlow can read: the state of an iterator
+iterator = iter(tf.data.Dataset.range(20).shuffle(7, seed=3).batch(2))
+next(iterator)
+tf.train.Checkpoint(it=iterator, v=tf.Variable([1.0, 2.0])).write(str(folder / "iterator_a"))
+check("iterator: list", "variant" in run("checkpoint", "list", folder / "iterator_a"))
+check("iterator: diff", "none differing" in run("checkpoint", "diff", folder / "iterator_a", folder / "iterator_a"))
+run("convert", folder / "iterator_a", folder / "iterator.npz")
+check("iterator: convert", np.load(folder / "iterator.npz").files == ["v/.ATTRIBUTES/VARIABLE_VALUE"], str(np.load(folder / "iterator.npz").files))
+
 # ---- convert: frozen graphs, which TensorFlow runs with the same results
 class Flow(tf.Module):
     def __init__(self):

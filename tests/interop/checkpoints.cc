@@ -264,7 +264,7 @@ struct OtherTraining : Training {
 std::unique_ptr<Case> other_training(const std::string& rule) {
   const std::map<std::string, std::function<Optimizer()>> rules{
       {"adamw", [] { return AdamW({.learning_rate = 0.02, .weight_decay = 0.004}); }},
-      {"adagrad", [] { return Adagrad({.learning_rate = 0.1}); }},
+      {"adagrad", [] { return Adagrad({.learning_rate = 0.02}); }},
       {"adadelta", [] { return Adadelta({.learning_rate = 20.0}); }},
       {"adamax", [] { return Adamax({.learning_rate = 0.02}); }},
       {"nadam", [] { return Nadam({.learning_rate = 0.02}); }},

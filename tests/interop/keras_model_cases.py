@@ -71,6 +71,9 @@ def twice(x): return x * 2.0
 def cubed(y_true, y_pred): return ops.mean(ops.abs(y_true - y_pred) ** 3, axis=-1)
 
 
+for c in (Scale, Net, twice, cubed): c.__module__ = "__main__"  # Keras then writes no module
+
+
 # ---- models
 @model([real(8, 4)], [classes(3, 8)])
 def classifier():
@@ -303,6 +306,11 @@ def augmented():
     m = chain((8, 8, 3), L.RandomFlip("horizontal", seed=1), L.RandomRotation(0.1, seed=2), L.RandomCrop(6, 6, seed=3),
               L.SpatialDropout2D(0.5, seed=4), L.Conv2D(2, 3), L.GlobalAveragePooling2D())
     return compiled(m, O.SGD(0.01))
+
+
+@model([real(8, 3)], [real(8, 2)])
+def known_statistics():
+    return compiled(chain((3,), L.Normalization(mean=[0.485, 0.1, 1e-3], variance=[0.229, 2.0, 0.3]), L.Dense(2)))
 
 
 @model([real(8, 3)], [real(8, 2)], exact_config=False)  # adapt() builds for the data's shape, a model for its own

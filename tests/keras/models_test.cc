@@ -336,5 +336,19 @@ TEST_F(KerasModels, StructuresOfInputsAndOutputs) {
   EXPECT_EQ(served.at("output_2").to_vector<float>(), want[2].to_vector<float>());
 }
 
+TEST_F(KerasModels, NumbersOfConfigsKeepTheirDigits) {
+  const keras::Sequential model(
+      {keras::Input({2}),
+       keras::Normalization({.mean = constant({0.5F, 0.25F}), .variance = constant({4.0F, 0.0625F})})});
+  std::string json = model.to_json();
+  ASSERT_NE(json.find("[0.5, 0.25]"), std::string::npos) << json;
+  json.replace(json.find("[0.5, 0.25]"), 11, "[0.485, 0.1]");
+  const keras::Model again = keras::models::model_from_json(json);
+  EXPECT_NE(again.to_json().find("[0.485, 0.1]"), std::string::npos) << again.to_json();
+  EXPECT_EQ(again(constant({{2.485F, 0.35F}})).shape(), Shape({1, 2}));
+  EXPECT_NEAR(again(constant({{2.485F, 0.35F}}))[0][0].item<float>(), 1, 1e-6);
+  EXPECT_NEAR(again(constant({{2.485F, 0.35F}}))[0][1].item<float>(), 1, 1e-6);
+}
+
 }  // namespace
 }  // namespace rw

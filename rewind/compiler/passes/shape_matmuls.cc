@@ -1,7 +1,8 @@
 #include <algorithm>
 // Batched products that are one product: a batch times one matrix is a taller matrix times it, and a sum of
 // products over the batch is a product over a longer inner axis. So is an Einsum that sums over neighbouring
-// axes. Transposes of the last two axes become flags.
+// axes; one with a batch, as attention has it in files of Keras, is a batched product between transposes.
+// Transposes of the last two axes become flags.
 #include "rewind/compiler/passes/passes.h"
 #include "rewind/compiler/rewrite.h"
 #include "rewind/op/einsum.h"
@@ -10,11 +11,11 @@
 namespace rw {
 namespace {
 
-ValueId transposed(Graph& g, ValueId x) {
+ValueId transposed(Graph& g, ValueId x, const std::vector<int32_t>& order = {1, 0}) {
   static const Op& op = find_op("Transpose");
-  static const auto* order = new std::vector<int32_t>{1, 0};
+  const auto kept = std::make_shared<const std::vector<int32_t>>(order);
   const ValueId perm = g.add_constant(
-      {DType::kInt32, Shape{2}, std::shared_ptr<const void>(std::shared_ptr<void>(), order->data())});
+      {DType::kInt32, Shape{int64_t(order.size())}, std::shared_ptr<const void>(kept, kept->data())});
   return g.node(g.add_node(op, {}, std::vector<ValueId>{x, perm})).outputs[0];
 }
 
@@ -67,6 +68,54 @@ bool same_batch(const Shape& a, const Shape& b) {
   return true;
 }
 
+// An operand of an Einsum: a value whose axes have names, each once.
+struct NamedAxes {
+  ValueId value;
+  std::string labels;
+  Shape shape;
+
+  bool has(char c) const { return labels.find(c) != std::string::npos; }
+  int64_t size(char c) const { return shape[int(labels.find(c))]; }
+  int64_t size(const std::string& of) const {
+    int64_t n = 1;
+    for (const char c : of) n *= size(c);
+    return n;
+  }
+  // Whether its elements lie in the order of these axes: those of size 1 lie anywhere.
+  bool lies(const std::string& order) const {
+    const auto longer = [&](const std::string& all) {
+      std::string some;
+      for (const char c : all)
+        if (size(c) != 1) some += c;
+      return some;
+    };
+    return longer(labels) == longer(order);
+  }
+  std::vector<int32_t> places(const std::string& order) const {
+    std::vector<int32_t> list;
+    for (const char c : order) list.push_back(int32_t(labels.find(c)));
+    return list;
+  }
+};
+
+// As the kernel of Einsum takes it: (batch, rows, columns), or, where it lies so, (batch, columns, rows).
+struct Matrices {
+  ValueId value;
+  bool turned;
+};
+Matrices matrices(Graph& g, const NamedAxes& x, const std::string& batch, const std::string& rows,
+                  const std::string& columns) {
+  const bool straight = x.lies(batch + rows + columns);
+  const bool turned = !straight && x.lies(batch + columns + rows);
+  ValueId v = x.value;
+  if (!straight && !turned) v = transposed(g, v, x.places(batch + rows + columns));
+  std::vector<int64_t> dims;
+  for (const char c : batch) dims.push_back(x.size(c));
+  dims.push_back(x.size(turned ? columns : rows));
+  dims.push_back(x.size(turned ? rows : columns));
+  return {reshape_to(g, v, Shape(dims)), turned};
+}
+
 class Shaping {
  public:
   explicit Shaping(const Graph& from) : from_(from), uses_(from) {}
@@ -79,6 +128,7 @@ class Shaping {
       else if (n.op->name == "Einsum") v = einsum(n, copy, to);
       else if (n.op->name == "Sum") v = sum_of_products(n, copy, to);
       else if (n.op->name == "MatMul") v = take_transposes(n, copy, to, "transpose_a", "transpose_b");
+      if (v < 0 && n.op->name == "Einsum") v = batched_einsum(n, copy, to);
       if (v < 0 && is_batch_matmul(n)) v = take_transposes(n, copy, to, "adj_x", "adj_y");
       if (v >= 0) copy.set(n.outputs[0], v);
       else copy.node(id);
@@ -131,6 +181,60 @@ class Shaping {
     const Shape as = turned_a ? Shape{depth, rows} : Shape{rows, depth};
     const Shape bs = turned_b ? Shape{columns, depth} : Shape{depth, columns};
     return reshape_to(to, matmul(to, reshape_to(to, x, as), reshape_to(to, y, bs), turned_a, turned_b), out);
+  }
+
+  // "BTNH,BSNH->BNTS" and the like, as the kernel does it: the same products of the same matrices.
+  ValueId batched_einsum(const Node& n, const GraphCopy& copy, Graph& to) {
+    const auto e = EinsumEquation::parse(attr_as<std::string>(*n.op, n.attrs, "equation"));
+    const Shape& shape = from_.value(n.outputs[0]).shape;
+    if (e.inputs.size() != 2 || !shape.fully_known() || shape.num_elements() == 0) return -1;
+    for (const std::string* part : {&e.inputs[0], &e.inputs[1], &e.output})
+      for (size_t i = 0; i < part->size(); ++i)
+        if ((*part)[i] == '.' || part->find((*part)[i], i + 1) != std::string::npos) return -1;
+    NamedAxes x{copy[n.inputs[0]], e.inputs[0], to.value(copy[n.inputs[0]]).shape};
+    NamedAxes y{copy[n.inputs[1]], e.inputs[1], to.value(copy[n.inputs[1]]).shape};
+    for (const NamedAxes* side : {&x, &y})
+      if (!side->shape.fully_known() || side->shape.rank() != int(side->labels.size()) ||
+          side->shape.num_elements() == 0)
+        return -1;
+    if (!has_matmul(to.value(x.value).dtype)) return -1;
+    const auto is_output = [&](char c) { return e.output.find(c) != std::string::npos; };
+    std::string batch, left, right, inner;
+    for (const char c : e.output) {
+      if (x.has(c) && y.has(c) && x.size(c) != y.size(c)) return -1;
+      (x.has(c) && y.has(c) ? batch : x.has(c) ? left : right) += c;
+    }
+    for (const char c : x.labels)
+      if (!is_output(c)) inner += c;
+    for (const char c : inner)
+      if (!y.has(c) || x.size(c) != y.size(c)) return -1;
+    for (const char c : y.labels)
+      if (!is_output(c) && !x.has(c)) return -1;
+    if (batch.empty() || left.empty() || right.empty() || inner.empty()) return -1;
+    if (e.output == batch + right + left) {
+      std::swap(x, y);
+      std::swap(left, right);
+      inner.clear();  // as the operand in front now has it
+      for (const char c : y.labels)
+        if (!is_output(c)) inner += c;
+    }
+    if (!x.lies(batch + left + inner) && !x.lies(batch + inner + left)) {
+      inner.clear();
+      for (const char c : y.labels)
+        if (!is_output(c)) inner += c;
+    }
+    const Matrices a = matrices(to, x, batch, left, inner), b = matrices(to, y, batch, inner, right);
+    static const Op& op = find_op("BatchMatMulV2");
+    const Attrs attrs{{"adj_x", a.turned}, {"adj_y", b.turned}};
+    const ValueId product =
+        to.node(to.add_node(op, attrs, std::vector<ValueId>{a.value, b.value})).outputs[0];
+    NamedAxes result{product, batch + left + right, {}};
+    std::vector<int64_t> dims;
+    for (const char c : result.labels) dims.push_back(x.has(c) ? x.size(c) : y.size(c));
+    result.shape = Shape(dims);
+    result.value = reshape_to(to, product, result.shape);
+    return result.lies(e.output) ? reshape_to(to, result.value, shape)
+                                 : transposed(to, result.value, result.places(e.output));
   }
 
   // sum over the batch of a^T b.

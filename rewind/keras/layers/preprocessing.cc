@@ -34,13 +34,23 @@ struct NormalizationArguments {
   NormalizationOptions options = {};
   Normalization make() const { return Normalization(options); }
 };
+// 0.485 stays 0.485, and is no float32.
+struct ExactNumbers {
+  Tensor numbers;
+  friend Config to_config(const ExactNumbers& v) { return keras::to_config(v.numbers); }
+  friend void from_config(const Config& c, ExactNumbers* v) { exact_from_config(c, &v->numbers); }
+};
+
 void fields(ConfigFields& f, NormalizationArguments& a) {
   NormalizationOptions& o = a.options;
   if (const Config* c = f.find("axis"); c && c->is_null()) o.axis.clear();
   else f("axis", o.axis);
   f("invert", o.invert);
-  f("mean", o.mean);
-  f("variance", o.variance);
+  for (auto [name, tensor] : {std::pair("mean", &o.mean), std::pair("variance", &o.variance)}) {
+    ExactNumbers numbers{*tensor};
+    f(name, numbers);
+    *tensor = numbers.numbers;
+  }
 }
 
 struct RandomFlipArguments {
