@@ -46,6 +46,7 @@ bool Conditions::local(const clang::Expr* e) const {
   if (!e) return false;
   e = stripped(e);
   if (tensor(e)) return false;
+  if (e->isTypeDependent() && locals_.count(source_.range(e))) return true;
   if (const auto* u = dyn_cast<clang::UnaryOperator>(e))
     return u->getOpcode() == clang::UO_LNot ? staged(u->getSubExpr())
                                             : u->getOpcode() != clang::UO_AddrOf &&
@@ -69,8 +70,10 @@ bool Conditions::local(const clang::Expr* e) const {
       if (logical ? staged(a) : local(a)) return true;
     return false;
   }
+  if (const clang::Expr* inner = is_number(e->getType()) ? converted(e) : nullptr) return local(inner);
   if (const auto* ref = dyn_cast<clang::DeclRefExpr>(e)) return promoted(ref->getDecl());
   if (const auto* call = dyn_cast<clang::CallExpr>(e); call && !local_functions_.empty()) {
+    if (!call->isTypeDependent() && !is_number(call->getType())) return false;
     const clang::FunctionDecl* callee = call->getDirectCallee();
     const clang::FunctionDecl* defined = callee ? visible_definition(source_, callee) : nullptr;
     return defined && local_functions_.count(source_.spot(defined->getBody()->getBeginLoc())) > 0;

@@ -32,12 +32,18 @@ class Conditions {
   bool promote(Spot declared) { return promoted_.insert(declared).second; }
   // A function whose deduced type becomes a Local's, by its body.
   bool promote_result(Spot body) { return local_functions_.insert(body).second; }
+  // An expression that is a Local; in an instantiation of a template: the template's there is one too.
+  bool note_local(const clang::Expr* e) {
+    const Range r = source_.range(e);
+    return r.valid() && locals_.insert(r).second;
+  }
   bool result_promoted(Spot body) const { return local_functions_.count(body) > 0; }
 
  private:
   const Source& source_;
   const Facts& facts_;
   std::set<Spot> promoted_, local_functions_;
+  std::set<Range> locals_;
 };
 
 }  // namespace rw::autograph_tool

@@ -6,12 +6,14 @@
 #include <algorithm>
 
 #include "types.h"
+#include "uses.h"
 
 namespace rw::autograph_tool {
 namespace {
 
 using clang::Expr;
 using llvm::dyn_cast;
+using llvm::dyn_cast_or_null;
 
 class ExpressionWriter : public clang::RecursiveASTVisitor<ExpressionWriter> {
  public:
@@ -46,8 +48,18 @@ class ExpressionWriter : public clang::RecursiveASTVisitor<ExpressionWriter> {
     if (!edits_ || !first(all)) return true;
     edits_->open(left.begin,
                  e->getOpcode() == clang::BO_LAnd ? "rw::autograph::and_(" : "rw::autograph::or_(");
-    edits_->replace(left.end, right.begin, ", [&] { return ");
-    edits_->close(right.end, "; }" + changed_in({right}) + ")");
+    // An object with a conversion to bool may be one that cannot be copied.
+    const bool object = !conditions_.staged(e->getRHS()) && record_of(stripped(e->getRHS())->getType());
+    edits_->replace(left.end, right.begin, object ? ", [&] { return bool(" : ", [&] { return ");
+    edits_->close(right.end, (object ? "); }" : "; }") + changed_in({right}) + ")");
+    return true;
+  }
+  bool VisitCXXFoldExpr(clang::CXXFoldExpr* e) {
+    const bool logical = e->getOperator() == clang::BO_LAnd || e->getOperator() == clang::BO_LOr;
+    if (logical && conditions_.staged(e->getPattern()))
+      refusals_.insert({source_.spot(e->getBeginLoc()),
+                        "&& and || cannot be folded over tensors; write a loop, or rw::reduce_any and "
+                        "rw::reduce_all over a stack of them"});
     return true;
   }
   bool VisitUnaryOperator(clang::UnaryOperator* e) {
@@ -61,13 +73,10 @@ class ExpressionWriter : public clang::RecursiveASTVisitor<ExpressionWriter> {
     return true;
   }
   bool VisitExplicitCastExpr(clang::ExplicitCastExpr* e) {
-    if (!promotion_ || !promotion_->converts_local(e)) return true;
-    const Range all = source_.range(e), inner = source_.range(e->getSubExprAsWritten());
-    if (!all.valid() || !inner.valid() || !first(all)) return true;
-    const std::string type = spelled(e->getType().getUnqualifiedType(), source_.context());
-    edits_->replace(all.begin, inner.begin, "rw::autograph::Local<" + type + ">(");
-    if (inner.end == all.end) edits_->close(inner.end, ")");
-    return true;
+    return cast(e, e->getSubExprAsWritten(), e->getType());
+  }
+  bool VisitCXXUnresolvedConstructExpr(clang::CXXUnresolvedConstructExpr* e) {
+    return e->getNumArgs() != 1 || cast(e, e->getArg(0), e->getTypeAsWritten());
   }
   bool VisitConditionalOperator(clang::ConditionalOperator* e) {
     if (const auto assertion = asserted(e)) {
@@ -80,15 +89,20 @@ class ExpressionWriter : public clang::RecursiveASTVisitor<ExpressionWriter> {
       edits_->replace(r.end, call.end, ", {\"assertion failed: " + quoted(source_.text(r)) + "\"})");
       return true;
     }
-    if (!conditions_.staged(e->getCond())) return true;
+    const bool staged = conditions_.staged(e->getCond());
+    if (!staged && !mixes_numbers(e)) return true;
     const Range c = source_.range(e->getCond()), a = source_.range(e->getTrueExpr()),
                 b = source_.range(e->getFalseExpr());
     if (!c.valid() || !a.valid() || !b.valid()) return refuse(e, "?:");
-    if (facts_ && facts_->assigned_selects.count(source_.range(e)))
+    if (staged && facts_ && facts_->assigned_selects.count(source_.range(e)))
       refusals_.insert(
           {source_.spot(e->getBeginLoc()),
            "what ?: chooses by a tensor's condition is a value and no variable, but here it is assigned to, "
            "or bound to a reference that is not const; write an if"});
+    if (e->getType()->isScopedEnumeralType())
+      refusals_.insert({source_.spot(e->getBeginLoc()),
+                        "?: chooses a value of an enumeration by a tensor's condition; a graph has none: "
+                        "choose an int, or write an if around what depends on it"});
     found_ = true;
     if (!edits_ || !first({c.file, c.begin, b.end})) return true;
     edits_->open(c.begin, "rw::autograph::select(");
@@ -99,6 +113,16 @@ class ExpressionWriter : public clang::RecursiveASTVisitor<ExpressionWriter> {
   }
 
  private:
+  // int(k) becomes Local<int>(k).
+  bool cast(const Expr* e, const Expr* operand, clang::QualType to) {
+    if (!promotion_ || !promotion_->converts_local(e)) return true;
+    const Range all = source_.range(e), inner = source_.range(operand);
+    if (!all.valid() || !inner.valid() || !first(all)) return true;
+    const std::string type = spelled(to.getUnqualifiedType(), source_.context());
+    edits_->replace(all.begin, inner.begin, "rw::autograph::Local<" + type + ">(");
+    if (inner.end == all.end) edits_->close(inner.end, ")");
+    return true;
+  }
   // `, "x, y", x, y` of what operands change.
   std::string changed_in(std::initializer_list<Range> operands) const {
     std::vector<std::string> names;
@@ -108,6 +132,17 @@ class ExpressionWriter : public clang::RecursiveASTVisitor<ExpressionWriter> {
     std::string list;
     for (const std::string& n : names) list += (list.empty() ? "" : ", ") + n;
     return list.empty() ? list : ", \"" + list + "\", " + list;
+  }
+  // Whether the arms are numbers of two types, one of them a Local: select() gives them the type that both
+  // have in common in C++, where ?: would convert the one to the other.
+  bool mixes_numbers(const clang::ConditionalOperator* e) const {
+    const Expr *a = as_written(e->getTrueExpr()), *b = as_written(e->getFalseExpr());
+    if (!conditions_.local(a) && !conditions_.local(b)) return false;
+    if (facts_ && facts_->assigned_selects.count(source_.range(e))) return false;
+    for (const Expr* arm : {a, b})
+      if (!arm->isTypeDependent() && (conditions_.tensor(arm) || !is_number(arm->getType()))) return false;
+    return a->isTypeDependent() || b->isTypeDependent() ||
+           !source_.context().hasSameUnqualifiedType(a->getType(), b->getType());
   }
   bool first(const Range& r) { return done_.insert(r).second; }
   bool refuse(const Expr* e, const std::string& what) {
@@ -193,6 +228,14 @@ bool check_expressions(const Source& source, const Facts& facts, const Condition
   std::set<Refusal> here;
   ExpressionWriter writer(source, &facts, conditions, nullptr, nullptr, here);
   writer.TraverseStmt(const_cast<clang::CompoundStmt*>(function.body));
+  if (function.declaration->getReturnType()->isReferenceType())
+    for (const clang::ReturnStmt* r : returns_of(function.body)) {
+      const auto* select = dyn_cast_or_null<clang::ConditionalOperator>(stripped(r->getRetValue()));
+      if (select && conditions.staged(select->getCond()))
+        here.insert({source.spot(select->getBeginLoc()),
+                     "a function that returns a reference cannot choose what to return by a tensor's "
+                     "condition; return a value"});
+    }
   refusals.insert(here.begin(), here.end());
   return writer.found() || !here.empty();
 }

@@ -62,6 +62,7 @@ struct Facts {
   };
   std::vector<Call> calls;
   std::map<Spot, std::set<std::string>> return_types;  // of functions with a deduced one, by body
+  std::set<Spot> number_results;                       // those with tensors that return numbers, by body
   std::set<Spot>
       others_declared;  // variables that are no numbers, in an instantiation of a template at least
   bool is_number_throughout(Spot declared) const { return !others_declared.count(declared); }

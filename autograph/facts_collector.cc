@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "callables.h"
 #include "facts.h"
 #include "places.h"
 #include "types.h"
@@ -14,9 +15,18 @@ namespace {
 using clang::Expr;
 using llvm::dyn_cast;
 
+bool has_tensors(clang::Stmt* body) {
+  class Finder : public clang::RecursiveASTVisitor<Finder> {
+   public:
+    bool VisitExpr(Expr* e) { return e->getType().isNull() || !is_tensor(e->getType()); }
+  };
+  return !Finder().TraverseStmt(body);
+}
+
 class Collector : public clang::RecursiveASTVisitor<Collector> {
  public:
-  Collector(const Source& source, Facts& facts) : source_(source), facts_(facts), places_(source) {}
+  Collector(const Source& source, Facts& facts, Callables& callables)
+      : source_(source), facts_(facts), callables_(callables), places_(source) {}
 
   bool shouldVisitTemplateInstantiations() const { return true; }
 
@@ -98,7 +108,7 @@ class Collector : public clang::RecursiveASTVisitor<Collector> {
         source_.users(v->getLocation()))
       facts_.others_declared.insert(source_.spot(v->getLocation()));
     if (!init || v->isCXXForRangeDecl() || !source_.users(v->getLocation())) return true;
-    flow(v->getType(), init, source_.spot(v->getLocation()));
+    callables_.flow(v->getType(), init, source_.spot(v->getLocation()));
     if (v->getType()->isReferenceType()) {
       const std::vector<Place> behind = places_.of(init);
       places_.add_alias(v, behind);
@@ -125,7 +135,7 @@ class Collector : public clang::RecursiveASTVisitor<Collector> {
     const clang::VarDecl* v = loop->getLoopVariable();
     if (!v) return true;
     places_.add_range(v, range);
-    flow(v->getType(), range, source_.spot(v->getLocation()));
+    callables_.flow(v->getType(), range, source_.spot(v->getLocation()));
     if (v->getType()->isReferenceType() && !v->getType().getNonReferenceType().isConstQualified()) {
       std::vector<Place> behind = places_.of(range);
       for (Place& p : behind) p.whole = false, p.changed = v->getType().getNonReferenceType();
@@ -150,7 +160,7 @@ class Collector : public clang::RecursiveASTVisitor<Collector> {
   }
   bool VisitReturnStmt(clang::ReturnStmt* s) {
     if (s->getRetValue() && !functions_.empty() && may_hold_callable(s->getRetValue()->getType()))
-      flow(s->getRetValue()->getType(), s->getRetValue(), functions_.back());
+      callables_.flow(s->getRetValue()->getType(), s->getRetValue(), functions_.back());
     return true;
   }
   // References to what stands outside, in structs and in tuples of references.
@@ -165,7 +175,7 @@ class Collector : public clang::RecursiveASTVisitor<Collector> {
       const clang::QualType type = f->getType();
       if (type->isLValueReferenceType() && !type->getPointeeType().isConstQualified())
         note(init->getBeginLoc(), init);
-      if (source_.users(f->getLocation())) flow(type, init, source_.spot(f->getLocation()));
+      if (source_.users(f->getLocation())) callables_.flow(type, init, source_.spot(f->getLocation()));
     }
     return true;
   }
@@ -173,7 +183,7 @@ class Collector : public clang::RecursiveASTVisitor<Collector> {
     for (const clang::CXXCtorInitializer* init : made->inits())
       if (const clang::FieldDecl* f = init->getAnyMember();
           f && init->getInit() && source_.users(f->getLocation()))
-        flow(f->getType(), init->getInit(), source_.spot(f->getLocation()));
+        callables_.flow(f->getType(), init->getInit(), source_.spot(f->getLocation()));
     return true;
   }
 
@@ -209,14 +219,14 @@ class Collector : public clang::RecursiveASTVisitor<Collector> {
       }
     }
     note_call(call->getBeginLoc(), callee);
-    if (const auto* to = dyn_cast<clang::CXXConversionDecl>(callee)) note_typed(to->getParent());
+    if (const auto* to = dyn_cast<clang::CXXConversionDecl>(callee)) callables_.note_typed(to->getParent());
     for (unsigned i = first; i < call->getNumArgs() && i - first < callee->getNumParams(); ++i)
       note_argument(callee, callee->getParamDecl(i - first), call->getArg(i));
     // Of what keeps callables.
     if (object && may_hold_callable(object->getType()))
-      if (const auto to = callable_of(object))
+      if (const auto to = callables_.of(object))
         for (unsigned i = first; i < call->getNumArgs(); ++i)
-          flow(call->getArg(i)->getType(), call->getArg(i), *to);
+          callables_.flow(call->getArg(i)->getType(), call->getArg(i), *to);
     return true;
   }
   bool VisitCXXConstructExpr(clang::CXXConstructExpr* e) {
@@ -225,26 +235,10 @@ class Collector : public clang::RecursiveASTVisitor<Collector> {
     note_call(e->getBeginLoc(), callee);
     const clang::CXXRecordDecl* made = callee->getParent();
     if (made->getIdentifier() && may_hold_callable(e->getType()) && made->getName().ends_with("function"))
-      for (const Expr* a : e->arguments()) note_typed(record_of(a->getType()));
+      for (const Expr* a : e->arguments()) callables_.note_typed(record_of(a->getType()));
     for (unsigned i = 0; i < e->getNumArgs() && i < callee->getNumParams(); ++i)
       note_argument(callee, callee->getParamDecl(i), e->getArg(i));
     return true;
-  }
-
-  // Which lambdas variables may be: from where they come to where they go, through all variables between.
-  void resolve_lambdas() {
-    for (bool again = true; again;) {
-      again = false;
-      for (const auto& [from, to] : flows_) {
-        const auto known = facts_.lambdas.find(from);
-        if (known == facts_.lambdas.end() || from == to) continue;
-        const std::set<Range> bodies = known->second;
-        std::set<Range>& all = facts_.lambdas[to];
-        const size_t before = all.size();
-        all.insert(bodies.begin(), bodies.end());
-        again |= all.size() != before;
-      }
-    }
   }
 
  private:
@@ -259,62 +253,6 @@ class Collector : public clang::RecursiveASTVisitor<Collector> {
     if (body.valid() && captured.file == body.file && captured.offset < body.begin)
       facts_.parameters[body] = {body.file, captured.offset, body.begin};
   }
-  // The lambdas and callable variables that an expression is made of.
-  class CallableFinder : public clang::RecursiveASTVisitor<CallableFinder> {
-   public:
-    std::vector<const clang::LambdaExpr*> lambdas;
-    std::vector<const clang::Decl*> declarations;
-    bool TraverseLambdaExpr(clang::LambdaExpr* lambda) {
-      lambdas.push_back(lambda);
-      return true;
-    }
-    bool VisitDeclRefExpr(clang::DeclRefExpr* e) {
-      if (llvm::isa<clang::VarDecl>(e->getDecl()) && may_hold_callable(e->getType()))
-        declarations.push_back(e->getDecl());
-      return true;
-    }
-    bool VisitMemberExpr(clang::MemberExpr* e) {
-      if (may_hold_callable(e->getType())) declarations.push_back(e->getMemberDecl());
-      return true;
-    }
-    bool VisitCallExpr(clang::CallExpr* e) {
-      const clang::FunctionDecl* callee = e->getDirectCallee();
-      if (!callee || !may_hold_callable(e->getType())) return true;
-      if (const clang::FunctionDecl* pattern = callee->getTemplateInstantiationPattern()) callee = pattern;
-      declarations.push_back(callee);
-      return true;
-    }
-  };
-  void flow(clang::QualType type, const Expr* from, Spot to) {
-    if (!may_hold_callable(type)) return;
-    CallableFinder finder;
-    finder.TraverseStmt(const_cast<Expr*>(from));
-    for (const clang::LambdaExpr* lambda : finder.lambdas)
-      if (const Range body = source_.range(lambda->getBody()); body.valid()) facts_.lambdas[to].insert(body);
-    for (const clang::Decl* d : finder.declarations)
-      if (source_.users(d->getLocation())) flows_.emplace(source_.spot(d->getLocation()), to);
-  }
-  std::optional<Spot> callable_of(const Expr* e) const {
-    for (e = stripped(e); e;) {
-      if (const auto* ref = dyn_cast<clang::DeclRefExpr>(e))
-        return source_.spot(ref->getDecl()->getLocation());
-      if (const auto* m = dyn_cast<clang::MemberExpr>(e))
-        return source_.spot(m->getMemberDecl()->getLocation());
-      if (const auto* call = dyn_cast<clang::CXXMemberCallExpr>(e))
-        e = stripped(call->getImplicitObjectArgument());
-      else if (const auto* op = dyn_cast<clang::CXXOperatorCallExpr>(e)) e = stripped(op->getArg(0));
-      else break;
-    }
-    return {};
-  }
-
-  void note_typed(const clang::CXXRecordDecl* lambda) {
-    if (!lambda || !lambda->isLambda() || !lambda->getLambdaCallOperator()) return;
-    if (const clang::FunctionDecl* defined = visible_definition(source_, lambda->getLambdaCallOperator()))
-      if (const Range body = source_.range(defined->getBody()); body.valid())
-        facts_.typed_lambdas.insert(body);
-  }
-
   void add_reference(const clang::VarDecl* v, const std::vector<Place>& behind) {
     for (const Place& p : behind) {
       const clang::CXXRecordDecl* record = p.variable ? record_of(p.variable->getType()) : nullptr;
@@ -365,6 +303,8 @@ class Collector : public clang::RecursiveASTVisitor<Collector> {
     if (!f->hasBody() || !f->getBody() || !source_.users(f->getLocation())) return;
     const clang::QualType type = f->getReturnType();
     if (type.isNull() || type->isDependentType()) return;
+    if (is_promotable_number(type) && has_tensors(f->getBody()))
+      facts_.number_results.insert(source_.spot(f->getBody()->getBeginLoc()));
     std::string text = spelled(type, source_.context());
     if (!text.empty() || !type->isUndeducedType())
       facts_.return_types[source_.spot(f->getBody()->getBeginLoc())].insert(std::move(text));
@@ -426,7 +366,7 @@ class Collector : public clang::RecursiveASTVisitor<Collector> {
                      const Expr* argument) {
     const clang::QualType type = parameter->getType();
     const bool users = source_.users(parameter->getLocation());
-    if (users) flow(type, argument, source_.spot(parameter->getLocation()));
+    if (users) callables_.flow(type, argument, source_.spot(parameter->getLocation()));
     if (const clang::QualType pointee = pointee_of(type); !pointee.isNull()) {
       if (pointee.isConstQualified() || !(holds_tensors(pointee) || record_of(pointee))) return;
       const auto* u = dyn_cast<clang::UnaryOperator>(stripped(argument));
@@ -480,9 +420,9 @@ class Collector : public clang::RecursiveASTVisitor<Collector> {
 
   const Source& source_;
   Facts& facts_;
+  Callables& callables_;
   Places places_;
   std::vector<Spot> functions_;  // around what is visited
-  std::set<std::pair<Spot, Spot>> flows_;
 };
 
 void add_users(const Source& source, clang::DeclContext* context, std::vector<clang::Decl*>& found) {
@@ -505,9 +445,10 @@ std::vector<clang::Decl*> users_declarations(const Source& source) {
 
 Facts collect_facts(const Source& source) {
   Facts facts;
-  Collector collector(source, facts);
+  Callables callables(source, facts);
+  Collector collector(source, facts, callables);
   for (clang::Decl* d : users_declarations(source)) collector.TraverseDecl(d);
-  collector.resolve_lambdas();
+  callables.resolve();
   return facts;
 }
 

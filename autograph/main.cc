@@ -3,6 +3,9 @@
 //   rewind-autograph file.cc -o out.cc -- flags of the compiler
 //   rewind-autograph -p build file.cc [-o out.cc]
 //   rewind-autograph --print file.cc [--function name] [-p build | -- flags]
+//
+// The exit status is 0, 1 for what is refused, 2 for arguments that are wrong, 3 where Clang cannot read the
+// file.
 #include <clang/Tooling/CompilationDatabase.h>
 
 #include <iostream>

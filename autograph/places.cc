@@ -162,6 +162,7 @@ std::vector<Place> Places::behind(const Expr* e) const {
     return of(u->getSubExpr());
   if (const auto* call = llvm::dyn_cast_or_null<clang::CallExpr>(e)) {
     const auto* method = dyn_cast<clang::CXXMemberCallExpr>(call);
+    if (pointee_of(call->getType()).isNull()) return pointer(e);  // of a class of the user's
     if (method && method->getMethodDecl() && is_access(method->getMethodDecl()) &&
         pointee_of(stripped(method->getImplicitObjectArgument())->getType()).isNull())
       return element(method->getImplicitObjectArgument(), pointee_of(call->getType()));
@@ -222,7 +223,7 @@ std::vector<Place> Places::of_member(const clang::MemberExpr* m) const {
 std::vector<Place> Places::element(const Expr* container, clang::QualType type) const {
   std::vector<Place> places = of(container);
   for (Place& p : places) {
-    p.changed = type.getNonReferenceType();
+    p.changed = type.isNull() ? container->getType() : type.getNonReferenceType();
     p.whole = false;
   }
   return places;

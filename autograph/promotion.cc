@@ -69,8 +69,10 @@ bool Promotion::promote(const Plans& plans) {
   more |= promote_results(plans);
   for (bool again = true; again;) {
     again = false;
-    for (const Value& v : find_values(source_, conditions_, functions_))
+    for (const Value& v : find_values(source_, conditions_, functions_)) {
+      again |= conditions_.note_local(v.expression);
       follow(v.expression, v.of_variable, again, nullptr);
+    }
     more |= again;
   }
   return more;
@@ -82,6 +84,12 @@ bool Promotion::deduces_result(const Function& function) const {
   return function.declaration->getReturnType()->getContainedDeducedType() ||
          (function.lambda && !function.lambda->hasExplicitResultType());
 }
+// In a template: in an instantiation.
+bool Promotion::may_be_number(const Function& function, const clang::Expr* value) const {
+  value = as_written(value);
+  return value->isTypeDependent() ? facts_.number_results.count(function.range.first()) > 0
+                                  : is_promotable_number(value->getType());
+}
 // Of functions some of whose returns are Locals, or stand under a tensor's condition.
 bool Promotion::promote_results(const Plans& plans) {
   bool more = false;
@@ -89,7 +97,7 @@ bool Promotion::promote_results(const Plans& plans) {
     const Function& f = functions_[i];
     if (!deduces_result(f)) continue;
     for (const clang::ReturnStmt* r : returns_of(f.body))
-      if (r->getRetValue() && is_promotable_number(as_written(r->getRetValue())->getType()) &&
+      if (r->getRetValue() && may_be_number(f, r->getRetValue()) &&
           (plans[i]->has_return_slot() || conditions_.local(r->getRetValue())))
         more |= conditions_.promote_result(f.range.first());
   }
@@ -221,9 +229,15 @@ void Promotion::write_returns(const Function& function, Edits& edits) const {
   if (!any) return;
   for (const clang::ReturnStmt* r : returns) {
     const clang::Expr* value = r->getRetValue();
-    if (!value || !is_number(as_written(value)->getType())) continue;
-    const bool local = conditions_.local(value);
+    if (!value || !may_be_number(function, value)) continue;
     const Range range = source_.range(value);
+    if (as_written(value)->isTypeDependent()) {
+      if (!range.valid() || !deduced) continue;
+      edits.open(range.begin, "rw::autograph::promoted(");
+      edits.close(range.end, ")");
+      continue;
+    }
+    const bool local = conditions_.local(value);
     if (!range.valid() || local == deduced) continue;
     if (!deduced && !is_number(f->getReturnType())) continue;
     const std::string type =

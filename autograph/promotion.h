@@ -26,7 +26,7 @@ class Promotion {
   // Their declarations, and conversions of what functions return.
   void write(std::map<clang::FileID, Edits>& edits) const;
   // Whether a conversion's operand is a Local, so that its result is to be one.
-  bool converts_local(const clang::ExplicitCastExpr* cast) const { return casts_.count(cast) > 0; }
+  bool converts_local(const clang::Expr* cast) const { return casts_.count(source_.range(cast)) > 0; }
 
  private:
   bool promote_changed(const Plans& plans);
@@ -42,6 +42,7 @@ class Promotion {
   void split_declaration(const clang::DeclStmt* s, Edits& edits) const;
   bool promote_results(const Plans& plans);
   bool deduces_result(const Function& function) const;
+  bool may_be_number(const Function& function, const clang::Expr* value) const;
   void write_returns(const Function& function, Edits& edits) const;
   std::string reason(Spot declared) const;  // "changes under the tensor's condition of line 3"
 
@@ -52,7 +53,7 @@ class Promotion {
   std::map<Spot, const clang::VarDecl*> variables_;
   std::map<Spot, std::string> shares_;  // of a variable: the one in whose declaration it stands
   std::map<Spot, unsigned> lines_;      // of the region that changes a variable
-  std::set<const clang::ExplicitCastExpr*> casts_;
+  std::set<Range> casts_;
 };
 
 }  // namespace rw::autograph_tool

@@ -171,8 +171,13 @@ class Tagger {
     if (const auto* method = dyn_cast<clang::CXXMethodDecl>(f); method && method->isImplicit()) return;
     bool in_many_files = f->isTemplated();
     for (const clang::FunctionDecl* d : f->redecls()) in_many_files |= d->isInlined();
-    if (in_many_files && f->isExternallyVisible() && !f->isExternC())
-      tag(f, f->getFirstDecl()->getInnerLocStart());
+    if (!in_many_files || !f->isExternallyVisible() || f->isExternC()) return;
+    tag(f, f->getFirstDecl()->getInnerLocStart());
+    // What templates of others make of an object, std::function say, calls its operators. Which of a
+    // template's are converted differs from file to file, so its classes keep their names.
+    if (const auto* method = dyn_cast<clang::CXXMethodDecl>(f);
+        method && method->isOverloadedOperator() && !method->isStatic() && !f->isTemplated())
+      record(method->getParent());
   }
   void variable(const clang::VarDecl* v) {
     const bool in_many_files = v->isInline() || v->isTemplated();

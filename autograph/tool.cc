@@ -196,7 +196,7 @@ int run_job(const Job& job) {
   stream.flush();
   if (outcome.parsed ? !outcome.ok : outcome.knows_tensors) {
     std::cerr << messages;
-    return 1;
+    return outcome.parsed ? 1 : 3;
   }
   if (job.print) return print(job, outcome);
   const std::string source =

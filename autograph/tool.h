@@ -14,7 +14,7 @@ struct Job {
   std::string function;              // only this one
 };
 
-// The exit status: 0 or 1. Errors go to stderr.
+// The exit status: 0, 1 for what is refused, or 3 where Clang cannot read the file. Errors go to stderr.
 int run_job(const Job& job);
 
 }  // namespace rw::autograph_tool

@@ -149,7 +149,10 @@ clang::QualType pointee_of(clang::QualType type) {
   if (type->isPointerType()) return type->getPointeeType();
   const clang::CXXRecordDecl* record = record_of(type);
   if (!is_librarys(record)) return {};
-  if (is_iterator(type)) return member_type(record, "reference").getNonReferenceType();
+  if (is_iterator(type)) {
+    const clang::QualType reference = member_type(record, "reference");
+    return reference.isNull() ? reference : reference.getNonReferenceType();
+  }
   if (record->getIdentifier() && (record->getName() == "unique_ptr" || record->getName() == "shared_ptr"))
     return member_type(record, "element_type");
   return {};

@@ -1,5 +1,6 @@
 #include "uses.h"
 
+#include <clang/AST/DeclTemplate.h>
 #include <clang/AST/RecursiveASTVisitor.h>
 
 #include "facts.h"
@@ -20,6 +21,14 @@ class ValueFinder : public clang::RecursiveASTVisitor<ValueFinder> {
               std::vector<Value>& found)
       : source_(source), conditions_(conditions), functions_(functions), found_(found) {}
   bool shouldVisitTemplateInstantiations() const { return true; }
+  bool TraverseLambdaExpr(clang::LambdaExpr* lambda) {
+    const bool more = RecursiveASTVisitor::TraverseLambdaExpr(lambda);
+    if (const auto* generic = lambda->getLambdaClass()->getDependentLambdaCallOperator())
+      if (auto* made = dyn_cast<clang::FunctionTemplateDecl>(generic))
+        for (clang::FunctionDecl* f : made->specializations())
+          if (f->getBody()) TraverseStmt(f->getBody());
+    return more;
+  }
   bool VisitDeclRefExpr(clang::DeclRefExpr* e) {
     if (isa<clang::VarDecl>(e->getDecl()) && conditions_.promoted(e->getDecl())) found_.push_back({e, true});
     return true;
@@ -129,6 +138,9 @@ void Promotion::follow(const Expr* e, bool of_variable, bool& more, std::set<Ref
         more |= promote(v);
         return;
       }
+      if (v->getType()->isEnumeralType())
+        return refuse_use(e, node, "initialises a variable of an enumeration's type", "make that an int",
+                          refusals);
       if (!facts_.is_number_throughout(source_.spot(v->getLocation()))) return;
       if (is_promotable_number(v->getType()) && v->isLocalVarDecl()) more |= promote(v);
       else if (is_number(v->getType()))
@@ -138,7 +150,8 @@ void Promotion::follow(const Expr* e, bool of_variable, bool& more, std::set<Ref
     const auto* s = above[0].get<clang::Stmt>();
     if (!s) return refuse_use(e, node, "is used where only the host's numbers can stand", tensor, refusals);
     if (const auto* r = dyn_cast<clang::ReturnStmt>(s)) {
-      (void)r;
+      if (r->getRetValue()->getType()->isEnumeralType())
+        refuse_use(e, node, "is returned as an enumeration's value", "return an int", refusals);
       return;
     }
     const auto* p = dyn_cast<Expr>(s);
@@ -164,6 +177,9 @@ void Promotion::follow(const Expr* e, bool of_variable, bool& more, std::set<Ref
         if (v && v->isLocalVarDecl() && is_promotable_number(v->getType()) &&
             !v->getType()->isReferenceType() && !v->isStaticLocal())
           more |= promote(v);
+        else if (b->getLHS()->getType()->isEnumeralType())
+          refuse_use(e, p, "is assigned to a variable of an enumeration's type", "make that an int",
+                     refusals);
         else if (is_number(b->getLHS()->getType()))
           refuse_use(e, p, "is assigned to an element, a member or a parameter of the host's", tensor,
                      refusals);
@@ -178,8 +194,13 @@ void Promotion::follow(const Expr* e, bool of_variable, bool& more, std::set<Ref
       if (!is_number(cast->getType()))
         return refuse_use(e, p, "is cast to a type that holds no tensor", tensor, refusals);
       if (p->getBeginLoc().isMacroID() && !source_.range(p).valid()) return;  // assert's
-      casts_.insert(cast);
+      casts_.insert(source_.range(cast));
       of_variable = false;  // what the cast makes has its own type
+      node = p;
+    } else if (const auto* cast = dyn_cast<clang::CXXUnresolvedConstructExpr>(p);
+               cast && cast->getNumArgs() == 1 && is_number(cast->getTypeAsWritten())) {
+      casts_.insert(source_.range(cast));  // int(...) in a template
+      of_variable = false;
       node = p;
     } else if (isa<clang::ArraySubscriptExpr>(p)) {
       return refuse_use(e, p, "is the index of an array of the host's", "index a tensor: rw::gather(t, i)",

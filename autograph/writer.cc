@@ -259,7 +259,8 @@ std::string Writer::return_type() const {
     return conditions_.result_promoted(function_.range.first())
                ? "rw::autograph::Local<" + *known->second.begin() + ">"
                : *known->second.begin();
-  return body();
+  return conditions_.result_promoted(function_.range.first()) ? kSpace + ("Promoted<" + body()) + ">"
+                                                              : body();
 }
 
 void Writer::return_slot() {

@@ -102,7 +102,10 @@ void Tape::Record::clear() {
 }
 
 Tape::Tape(bool persistent, bool watch_accessed_variables)
-    : persistent_(persistent), watch_variables_(watch_accessed_variables), line_(&history_line()) {
+    : persistent_(persistent),
+      watch_variables_(watch_accessed_variables),
+      made_at_(Trace::latest_serial()),
+      line_(&history_line()) {
   open_history();
   start();
 }
@@ -158,6 +161,7 @@ void Tape::reset() {
   shape_numbers_.clear();
   variables_.clear();
   used_ = false;
+  made_at_ = Trace::latest_serial();
 }
 
 void Tape::watch(const Tensor& tensor) {
@@ -334,14 +338,27 @@ void Tape::run_steps(size_t number, GradientSums& grads, const std::vector<uint8
   for (size_t i = 0; i < in.size(); ++i) add(r.inputs()[i], std::move(in[i]), grads, needed);
 }
 
+void Tape::check_asked_once() const {
+  bool in_loop = false;
+  for (const Trace* t = current_trace(); t && t->serial() > made_at_; t = t->outer()) in_loop |= t->repeats;
+  if (!used_ && !in_loop) return;
+  try {
+    fail_precondition(
+        "GradientTape",
+        used_ ? "a tape gives gradients once; make it with {.persistent = true} to ask again"
+              : "a tape gives gradients once, and this loop asks one from outside of it in every iteration; "
+                "make the tape inside of the loop's body, or with {.persistent = true}");
+  } catch (const Error& e) {
+    if (Trace* const trace = current_trace()) throw_with_places(e, {{"at", trace->site_here()}});
+    throw;
+  }
+}
+
 std::vector<Gradient> Tape::gradient(std::span<const Tensor> targets, std::span<const Tensor> sources,
                                      std::span<const Tensor> output_gradients,
                                      std::span<const Gradient> sums) {
   check_thread();
-  if (used_ && !persistent_) {
-    fail_precondition("GradientTape",
-                      "a tape gives gradients once; make it with {.persistent = true} to ask again");
-  }
+  if (!persistent_) check_asked_once();
   if (!output_gradients.empty() && output_gradients.size() != targets.size()) {
     fail_invalid("GradientTape", "output_gradients must hold one tensor per target: got " +
                                      std::to_string(output_gradients.size()) + " for " +

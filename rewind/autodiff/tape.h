@@ -107,6 +107,8 @@ class Tape final : public Recorder {
   const Shape& shape_of(const Saved& saved) const { return shapes_[saved.shape]; }
   Tensor shape_tensor(const Saved& saved) const;
   Tensor zeros(const Saved& saved) const;
+  // Of a tape that is not persistent: throws where it was asked, or will be in a loop's next iteration.
+  void check_asked_once() const;
   void leave_history();
   void leave_list();
   // Lets go of everything, on the thread that records, when nobody will ask.
@@ -120,6 +122,7 @@ class Tape final : public Recorder {
   const bool watch_variables_;
   bool recording_ = false;
   bool used_ = false;
+  uint64_t made_at_;        // the latest trace then: those behind it are inside of the tape
   HistoryLine* line_;       // of the history that its thread writes
   bool in_history_ = true;  // counted among the tapes that will play it back
   TensorNumbers numbers_;

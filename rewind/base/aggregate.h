@@ -25,10 +25,25 @@ constexpr size_t count_fields() {
   else return count_fields<T, N - 1>();
 }
 
+// Whether the first thing in the braces of a T is a class that T is derived from.
+template <class T>
+struct AnyBase {
+  template <class B>
+    requires(std::is_base_of_v<B, T> && !std::is_same_v<B, T>)
+  operator B() const;  // NOLINT: only ever named in unevaluated expressions
+};
+struct NoBase {};
+template <class T>
+constexpr bool is_derived() {
+  return requires { T{AnyBase<T>{}}; } && !requires { T{NoBase{}}; };
+}
+
 }  // namespace detail
 
+// Its fields are all its own: C++ does not take a derived struct apart.
 template <class T>
-concept PlainStruct = std::is_aggregate_v<T> && !std::is_array_v<T> && (detail::count_fields<T>() > 0);
+concept PlainStruct = std::is_aggregate_v<T> && !std::is_array_v<T> && !detail::is_derived<T>() &&
+                      (detail::count_fields<T>() > 0);
 
 // Up to 12 fields.
 template <class S>

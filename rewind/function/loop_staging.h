@@ -24,6 +24,7 @@ class LoopStaging {
   // Checks what the body leaves in the loop variables. False when shapes did not hold and say less now: then
   // both graphs must be made again.
   bool close_body(const BodyResult& results);
+  const std::vector<Shape>& shapes() const { return shapes_; }  // of the loop variables, as far as they hold
   void set_parallel_iterations(int n) { options_.parallel_iterations = n; }
   // Leaves a graph without an end: of an attempt that is given up.
   void leave() { scope_.reset(); }

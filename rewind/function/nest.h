@@ -312,12 +312,17 @@ inline constexpr bool kAllNests<std::tuple<F&...>> = (HasNest<std::remove_cv_t<F
 
 // Structs and classes that list the members that hold tensors: RW_STATE(position, velocity) in the class. The
 // other members travel with the C++ object.
-#define RW_STATE(...)                               \
-  auto rw_state() { return std::tie(__VA_ARGS__); } \
+#define RW_STATE(...)                                                      \
+  auto rw_state_of() const -> const std::remove_cvref_t<decltype(*this)>&; \
+  auto rw_state() { return std::tie(__VA_ARGS__); }                        \
   auto rw_state() const { return std::tie(__VA_ARGS__); }
 
+// By a list of its own: that of a class that it is derived from does not know of members that it adds.
 template <class S>
-concept ListsState = requires(const S& s) { s.rw_state(); };
+concept ListsState = requires(const S& s) {
+  s.rw_state();
+  requires sizeof(s.rw_state_of()) == sizeof(S);
+};
 template <ListsState S>
 struct Nest<S> {
   static_assert(detail::kAllNests<decltype(std::declval<const S&>().rw_state())>,

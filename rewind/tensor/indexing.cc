@@ -166,14 +166,14 @@ Tensor Tensor::operator[](int64_t index) const {
 
 Tensor::Iterator Tensor::begin() const {
   if (rank() == 0) fail_invalid("tensor", "a scalar has no rows to go through");
-  return {this, 0};
+  return {*this, 0};
 }
 Tensor::Iterator Tensor::end() const {
   const int64_t rows = rank() == 0 ? 0 : dim(0);
   if (rows < 0)
     fail_staged("tensor", "the number of rows is not known while the function is traced: the shape is " +
                               shape().to_string() + "; rw::while_loop goes through them");
-  return {this, rows};
+  return {*this, rows};
 }
 
 }  // namespace rw

@@ -114,8 +114,8 @@ class Tensor::Iterator {
  public:
   using value_type = Tensor;
   using difference_type = int64_t;
-  Iterator(const Tensor* tensor, int64_t at) : tensor_(tensor), at_(at) {}
-  Tensor operator*() const { return (*tensor_)[at_]; }
+  Iterator(Tensor tensor, int64_t at) : tensor_(std::move(tensor)), at_(at) {}
+  Tensor operator*() const { return tensor_[at_]; }
   Iterator& operator++() {
     ++at_;
     return *this;
@@ -123,7 +123,7 @@ class Tensor::Iterator {
   bool operator==(const Iterator& other) const { return at_ == other.at_; }
 
  private:
-  const Tensor* tensor_;
+  Tensor tensor_;  // what it was when the loop began
   int64_t at_;
 };
 

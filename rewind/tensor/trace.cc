@@ -1,6 +1,7 @@
 #include "rewind/tensor/trace.h"
 
 #include <algorithm>
+#include <atomic>
 #include <optional>
 
 #include "rewind/base/dynamic_type.h"
@@ -63,7 +64,15 @@ std::string describe_symbol(const TensorImpl& impl) {
   return what + ", " + std::string(name_of(v.dtype)) + v.shape.to_string() + ", of the function " + g.name;
 }
 
-Trace::Trace(std::string name) : graph_(std::make_shared<Graph>()) { graph_->name = std::move(name); }
+int64_t Trace::most_added = int64_t(1) << 23;
+
+static std::atomic<uint64_t> latest_serial_{0};
+uint64_t Trace::latest_serial() { return latest_serial_.load(std::memory_order_relaxed); }
+
+Trace::Trace(std::string name)
+    : graph_(std::make_shared<Graph>()), serial_(latest_serial_.fetch_add(1, std::memory_order_relaxed) + 1) {
+  graph_->name = std::move(name);
+}
 
 Tensor Trace::add_argument(DType dtype, const Shape& shape, std::string name) {
   RW_CHECK(captures_.empty());
@@ -153,7 +162,20 @@ ValueId Trace::value_of(const Tensor& tensor) {
   return id;
 }
 
+// A loop of C++'s that ends by values which a trace does not have would take all memory.
+void Trace::fail_endless() {
+  try {
+    fail_exhausted("function",
+                   "tracing " + root_->graph().name + " has taken more than " + std::to_string(most_added) +
+                       " operations: a loop of C++'s is unrolled that has very many iterations, or "
+                       "whose end a tensor decides; loop over rw::range(n) with a tensor n, or "
+                       "while a tensor's condition holds, which is a loop in the graph");
+  } catch (const Error& e) { throw_with_places(e, {{"at", site_here()}}); }
+}
+
 Tensors Trace::add(const Op& op, TensorPointers inputs, const Attrs& attrs) {
+  if (++root_->num_added_ > most_added) [[unlikely]]
+    fail_endless();
   SmallVector<ValueId, 8> ids(inputs.size());
   for (size_t i = 0; i < inputs.size(); ++i) ids[i] = value_of(*inputs[i]);
   CallSiteRef site = site_here();
@@ -219,6 +241,7 @@ TraceScope::TraceScope(Trace& trace) : saved_(thread_state()) {
   ThreadState& state = thread_state();
   trace.stack_end_ = state.trace ? state.trace->stack_end_ : __builtin_frame_address(0);
   trace.outer_ = state.trace;
+  trace.root_ = state.trace ? state.trace->root_ : &trace;
   trace.hidden_ = state.recorders;
   state.trace = &trace;
   state.recorders = nullptr;
@@ -227,6 +250,7 @@ TraceScope::TraceScope(Trace& trace) : saved_(thread_state()) {
 TraceScope::~TraceScope() {
   Trace& trace = *thread_state().trace;
   trace.outer_ = nullptr;
+  trace.root_ = &trace;
   saved_.recorders = trace.hidden_;  // some may have been taken off
   // They hold tensors of the trace, which hold the trace.
   trace.kept.clear();

@@ -4,6 +4,7 @@
 // graph instead.
 #pragma once
 
+#include <cstdint>
 #include <exception>
 #include <map>
 #include <memory>
@@ -72,6 +73,12 @@ class Trace : public RefCounted {
   const std::vector<Tensor>& captures() const { return captures_; }
   size_t num_arguments() const { return num_arguments_; }
   Trace* outer() const { return outer_; }
+  // Greater than that of every trace before it.
+  uint64_t serial() const { return serial_; }
+  static uint64_t latest_serial();
+  // Nodes that an outermost trace and those in it may add; more come of a loop that is unrolled without end.
+  // Tests lower it.
+  static int64_t most_added;
   // Variables that were read or written here or in traces inside, each once, in order.
   const std::vector<Variable>& variables() const { return variables_; }
   // Tapes and accumulators around the trace. They hear of variables that are read inside a branch or a loop's
@@ -80,6 +87,8 @@ class Trace : public RefCounted {
   // Takes one of them off their list, if it is there.
   bool unlink_hidden(const Recorder& recorder);
   bool part_of_outer = false;  // a branch or a loop's body: what is used here is used by the trace around it
+  bool repeats = false;        // a loop's condition or body: C++ would run it once per iteration
+  int32_t num_branchings = 0;  // ifs that were staged here
   bool is_trial = false;       // its maker expects errors: they do not reach the traces around it
   bool may_create_variables = true;  // only while a function is traced for the first time
   bool created_variables = false;
@@ -104,9 +113,13 @@ class Trace : public RefCounted {
   friend class SiteScope;
   // Whether a tape around the trace follows the tensor: then it is captured, however small it is.
   bool followed_outside(const Tensor& tensor) const;
+  [[noreturn]] void fail_endless();
   std::shared_ptr<Graph> graph_;
   Trace* outer_ = nullptr;
   Recorder* hidden_ = nullptr;
+  const uint64_t serial_;
+  Trace* root_ = this;     // the outermost around it
+  int64_t num_added_ = 0;  // of a root: nodes added to it and to traces inside, those given up among them
   const void* stack_end_ = nullptr;  // the user's code runs below it
   CallSites sites_;
   CallSiteRef site_;  // set: nodes come from there

@@ -2,7 +2,7 @@
 """rewind-autograph over C++ that was not written for it: sources and headers of Debian packages, fetched into a temporary folder and not kept,
 and all of Rewind's own. It must not crash, and what has no tensors in its control flow comes out byte for byte.
 
-usage: foreign.py --build FOLDER [--tool rewind-autograph] [--packages NAME...] [--own] [--limit N] [--jobs N] [--keep FOLDER]
+usage: foreign.py --build FOLDER [--tool rewind-autograph] [--packages NAME...] [--own] [--limit N] [--first I] [--count N] [--jobs N] [--keep FOLDER]
 
 Every file sees Rewind's tensors (by -include), so that none of them is left alone for not knowing them, and the packages' headers are read as a
 user's own."""
@@ -13,6 +13,7 @@ import os
 import pathlib
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 import tarfile
@@ -134,16 +135,34 @@ class Outcome:
         self.file, self.state, self.text = file, state, text
 
 
+# Exit statuses of the tool.
+REFUSED, UNREADABLE = 1, 3
+# Flags of GCC's that Clang stops at. The tool drops them by itself.
+OF_GCC = re.compile(r"-fno-semantic-interposition|-fconcepts.*|-Winvalid-pch|-f(no-)?(tree|ipa|var-tracking|graphite|gnu).*|--param.*|-mno-avx256.*|-include-pch")
+
+
+def clang_reads(file):
+    """Whether Clang by itself finds no error in the file."""
+    flags = [f for before, f in zip([""] + file.flags, file.flags) if before != "--param" and not OF_GCC.fullmatch(f)]
+    done = subprocess.run(["clang++-19", "-fsyntax-only", "-w", "-Wno-error"] + flags + [str(file.path)], cwd=file.folder, capture_output=True, timeout=600)
+    return done.returncode == 0
+
+
 def check(tool, file, folder, number):
     output = folder / f"out_{number}.cc"
-    done = subprocess.run([tool, str(file.path), "-o", str(output), "--"] + file.flags, cwd=file.folder, capture_output=True, text=True, errors="replace", timeout=600)
+    try:
+        done = subprocess.run([tool, str(file.path), "-o", str(output), "--"] + file.flags, cwd=file.folder, capture_output=True, text=True, errors="replace", timeout=300)
+    except subprocess.TimeoutExpired:
+        return Outcome(file, "crash", "no end after 300 s")
     headers = pathlib.Path(str(output) + ".headers")
     try:
-        if done.returncode not in (0, 1) or "PLEASE submit a bug report" in done.stderr:
-            return Outcome(file, "crash", done.stderr[-3000:])
-        if done.returncode == 1:
-            first = next((line for line in done.stderr.splitlines() if "error:" in line), done.stderr[:300])
-            return Outcome(file, "refused", first)
+        errors = "\n".join(line for line in done.stderr.splitlines() if "error:" in line) or done.stderr[:300]
+        if done.returncode == REFUSED:
+            return Outcome(file, "refused", errors)
+        if done.returncode == UNREADABLE:
+            return Outcome(file, "unreadable to the tool alone" if clang_reads(file) else "unreadable", errors)
+        if done.returncode != 0:
+            return Outcome(file, "crash", f"exit status {done.returncode}\n{done.stderr[-3000:]}")
         if headers.exists():
             return Outcome(file, "changed", "headers: " + ", ".join(p.name for p in headers.rglob("*") if p.is_file()))
         if output.read_bytes() != file.path.read_bytes():
@@ -151,6 +170,16 @@ def check(tool, file, folder, number):
         return Outcome(file, "same")
     finally:
         output.unlink(missing_ok=True)
+        shutil.rmtree(headers, ignore_errors=True)
+
+
+def is_wrong(outcome):
+    """A file of a package has no tensors: it stays as it is, or Clang itself cannot read it, for want of a header or a definition. One of
+    Rewind's own that no target of its own converts may have tensors in its conditions, if it is meant for that."""
+    if outcome.file.foreign:
+        return outcome.state not in ("same", "unreadable")
+    meant = re.match(r"(tests|examples|benchmarks)/", outcome.file.name)
+    return outcome.state not in (("same", "changed", "refused") if meant else ("same",))
 
 
 def main():
@@ -161,6 +190,8 @@ def main():
     parser.add_argument("--own", action="store_true")
     parser.add_argument("--limit", type=int, default=40, help="files of a source package")
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
+    parser.add_argument("--first", type=int, default=0, help="of all files, and ...")
+    parser.add_argument("--count", type=int, help="how many from there on")
     parser.add_argument("--keep", type=pathlib.Path)
     parser.add_argument("--verbose", action="store_true")
     arguments = parser.parse_args()
@@ -175,15 +206,13 @@ def main():
             fetcher = Fetcher(folder)
             for name in arguments.packages:
                 files += files_of_package(name, PACKAGES[name], fetcher, folder / name, arguments.limit)
+        files = files[arguments.first:arguments.first + (arguments.count or len(files))]
         counts = {}
         with concurrent.futures.ThreadPoolExecutor(arguments.jobs) as pool:
             for outcome in pool.map(lambda i: check(tool, files[i], folder, i), range(len(files))):
                 key = (outcome.file.name.split(":")[0] if outcome.file.foreign else "Rewind's own", outcome.state)
                 counts[key] = counts.get(key, 0) + 1
-                # A file of a package that Clang cannot read as it is, for want of a header or a definition, is none of the tool's.
-                unreadable = outcome.state == "refused" and outcome.file.foreign and not re.search(r"\[autograph\]|condition|tensor", outcome.text)
-                without_tensors = outcome.file.foreign or not re.search(r"\b(Tensor|Variable|auto)\b", outcome.file.path.read_text())
-                wrong = outcome.state == "crash" or (without_tensors and outcome.state != "same" and not unreadable)
+                wrong = is_wrong(outcome)
                 failed |= wrong
                 if wrong or arguments.verbose and outcome.state != "same":
                     print(f"{outcome.file.name}: {outcome.state} {outcome.text}", flush=True)

@@ -6,7 +6,9 @@ import random
 NUMBERS = ["int", "int", "int", "int64_t", "unsigned", "short", "uint8_t", "bool", "double", "float"]
 INTEGERS = ("int", "int64_t", "unsigned", "short", "uint8_t")
 PLACES = ["function", "lambda", "method", "template", "generic"]
-HEADER = """#include "tests/autograph/check.h"
+HEADER = """#include <optional>
+
+#include "tests/autograph/check.h"
 
 namespace rw::autograph_test {
 namespace {
@@ -39,6 +41,17 @@ const double kTable[] = {0.5, -0.25, 0.75};
 template <class T>
 [[maybe_unused]] T larger(const T& a, const T& b) {
   return a > b ? a : b;
+}
+// Over a tensor, or a range of the host's.
+template <class R>
+[[maybe_unused]] Tensor folded(const R& range, Tensor sum) {
+  for (const auto& v : range) {
+    if (sum > 4.0) break;
+    if (v < 0.25) continue;
+    if (sum < -6.0 && v > 1.0) return sum * 0.5;
+    sum = sum * 0.5 + v;
+  }
+  return sum;
 }
 // A variable; every program that has it begins by setting it.
 [[maybe_unused]] Variable& memory() {
@@ -99,6 +112,7 @@ class Program:
         places += [f"std::get<{i}>({t})" for t in self.of("tuple") for i in range(2)]
         places += [f"{s}.{m}" for s in self.of("three") for m in ("two.a", "two.b", "c")]
         places += [f"{s}[{i}].{m}" for s in self.of("structs") for i in range(2) for m in "ab"]
+        places += [f"(*{o})" for o in self.of("optional")]
         return places
 
     def two_places(self):
@@ -124,6 +138,10 @@ class Program:
             choices.append(lambda: f"(cast({self.ints(1)}, float32) * 0.25)")
         if self.of(*NUMBERS):
             choices.append(lambda: f"({f()} + {self.pick(*[k for k in NUMBERS if k != 'bool' and self.of(k)] or ['f'])})")
+        if r.random() < 0.15:
+            choices.append(lambda: f"folded(stack({{{f()}, {f()}}}), {f()})")
+            choices.append(lambda: f"folded(std::vector<Tensor>{{{f()}, {f()}}}, {f()})")
+            choices.append(lambda: f"folded(std::array<double, 3>{{{self.real()}, {self.real()}, {self.real()}}}, {f()})")
         if r.random() < 0.25:
             choices.append(lambda: f"larger(Tensor({f()}), Tensor({f()}))")
         if self.remembers and r.random() < 0.5:
@@ -163,6 +181,8 @@ class Program:
                    lambda: f"({self.condition(1)} ? {a} : {b})"]
         if self.of("double"):
             choices.append(lambda: f"int64_t({self.pick('double')}) % 100")
+        if self.of("level"):
+            choices += [lambda: f"{self.pick('level')}({self.floats(0)})"] * 2
         return r.choice(choices)()
 
     def number(self, depth=2):
@@ -245,7 +265,7 @@ class Program:
     def declare(self):
         r = self.r
         what = r.choice(["f", "f", "n", "t", "list", "two", "binding", "unset", "reference", "logic", "array", "tuple", "three", "structs",
-                         "ordered", "parts", "written", "called", "holder"] + ["number"] * 6)
+                         "ordered", "parts", "written", "called", "holder", "optional", "level"] + ["number"] * 6)
         if what == "f":
             e = self.floats()
             self.line(f"{r.choice(['Tensor', 'auto', 'Tensor'])} {self.new('a', 'f')} = {e};")
@@ -314,6 +334,13 @@ class Program:
             e, by = self.floats(1), self.real()
             name = self.new("g", "holder")
             self.line(f"const auto {name} = [held = Tensor({e})](const Tensor& z) {{ if (z > held) return z - {by}; return held * 0.5; }};")
+        elif what == "optional":
+            e = self.floats(1)
+            self.line(f"std::optional<Tensor> {self.new('o', 'optional')} = {e};")
+        elif what == "level":
+            if self.in_lambda > 1:
+                return self.assign()
+            self.make_level()
         elif what == "reference":
             e = r.choice(self.places_of_floats())
             self.line(f"Tensor& {self.new('r', 'f')} = {e};")
@@ -433,6 +460,9 @@ class Program:
         r = self.r
         if self.of("n") and r.random() < 0.6:
             value = f"int64_t({self.pick('n')})"
+            if r.random() < 0.2:
+                self.count += 1
+                value = f"const Tensor s{self.count} = {self.pick('n')} + {r.randint(-1, 2)}; int64_t(s{self.count})"
         elif self.of(*INTEGERS):
             value = self.pick(*INTEGERS)
         else:
@@ -508,6 +538,25 @@ class Program:
         self.loops = loops
         self.action = outer_action
         self.scopes[-1][f] = "action" if acts else "lambda"
+
+    def make_level(self):
+        """A lambda whose deduced result is an integer."""
+        r = self.r
+        self.count += 1
+        h, z, i = f"h{self.count}", f"z{self.count}", f"i{self.count}"
+        self.line(f"const auto {h} = [&](const Tensor& {z}) {{")
+        self.depth += 1
+        self.line(f"if ({z} > {self.real()}) return {r.randint(0, 9)};")
+        if r.random() < 0.5:
+            self.line(f"for (int {i} = 0; {i} < 3; ++{i})")
+            self.line(f"  if ({z} < {self.condition_number(i)}) return {i} + {r.randint(0, 4)};")
+        self.line(f"return int({self.integer(1)} % 8);")
+        self.depth -= 1
+        self.line("};")
+        self.scopes[-1][h] = "level"
+
+    def condition_number(self, i):
+        return self.r.choice([i, f"{i} * 0.5", self.real()])
 
     def statement(self):
         self.budget -= 1

@@ -125,7 +125,7 @@ TEST(CallNodes, ShapesAndKnownValuesComeThroughTheCall) {
 }
 
 TEST(CallNodes, OpenSizesInsideTakeTheOnesOutside) {
-  auto rows = function([](const Tensor& x) { return reduce_sum(x, {.axis = 1}); },
+  auto rows = function([](const Tensor& x) { return reduce_sum(x, 1); },
                        {.input_signature = {{{{-1, -1}, float32}}}});
   auto known = function([&](const Tensor& x) { return rows(x); });
   EXPECT_EQ(known.get_concrete_function(ones({4, 2}))->outputs()[0].shape, Shape({4}));

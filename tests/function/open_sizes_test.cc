@@ -64,7 +64,7 @@ TEST(OpenSizes, AVectorizedMapOverAnOpenBatch) {
 TEST(OpenSizes, ABatchThroughAProductAndABroadcast) {
   const Tensor w = reshape(cast(range(0, 6), float32), {3, 2});
   const auto layer = [&](const Tensor& row) {
-    return reduce_max(matmul(reshape(row, {1, 3}), w) + constant({1.0, -1.0}), {.axis = 0});
+    return reduce_max(matmul(reshape(row, {1, 3}), w) + constant({1.0, -1.0}), 0);
   };
   auto f = open_rows([&](const Tensor& x) { return vectorized_map(layer, x); });
   for (const int rows : {1, 3}) {

@@ -31,6 +31,12 @@ class StagedIf {
         nesting_(std::in_place, "if"),
         before_(state),
         start_("if", state) {
+    if (Trace* const trace = current_trace(); trace && ++trace->num_branchings > kMostBranchings)
+      fail_exhausted("if",
+                     "more than " + std::to_string(kMostBranchings) +
+                         " staged ifs stand in one graph: a loop of C++'s is unrolled, whose end a tensor "
+                         "decides, or which has very many iterations; loop over rw::range(n) with a tensor "
+                         "n, or while a tensor's condition holds, which is a loop in the graph");
     const int64_t n = predicate_.shape().fully_known() ? predicate_.shape().num_elements() : 1;
     if (n != 1)
       fail_invalid("if", "the condition must be one value: got shape " + predicate_.shape().to_string());
@@ -167,6 +173,7 @@ class StagedIf {
       replace(state_, i, results_[1].variables[i].tensors, changed[i], next);
   }
 
+  static constexpr int kMostBranchings = 1 << 16;
   const Tensor predicate_;
   const State state_;
   std::optional<Nesting> nesting_;

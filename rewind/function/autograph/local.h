@@ -17,6 +17,9 @@ namespace detail {
 
 template <class T>
 concept Number = std::is_arithmetic_v<T> && !std::is_same_v<T, long double>;
+// Of an enum that is none by a class of its own: a number in arithmetic.
+template <class T>
+concept Enumerator = std::is_enum_v<T> && std::is_convertible_v<T, int64_t>;
 
 // By size and sign: `char` and `long long` have one too.
 template <Number T>
@@ -76,6 +79,8 @@ class Local {
   Local() = default;
   template <detail::Number U>
   Local(U value) : value_(T(value)) {}  // NOLINT: as the number itself
+  template <detail::Enumerator U>
+  Local(U value) : value_(T(value)) {}  // NOLINT
   template <class U>
   Local(const Local<U>& other) {  // NOLINT: numbers convert
     if (other.staged()) [[unlikely]]
@@ -190,12 +195,33 @@ class Local {
 template <class T>
 Local(T) -> Local<T>;
 
+// What a template returns where staged code decides it: a number as a Local, others as they are.
+template <class T>
+struct PromotedType {
+  using type = T;
+};
+template <detail::Number T>
+struct PromotedType<T> {
+  using type = Local<T>;
+};
+template <class T>
+using Promoted = typename PromotedType<T>::type;
+template <class T>
+Promoted<std::remove_cvref_t<T>> promoted(T&& value) {
+  return std::forward<T>(value);
+}
+
 namespace detail {
 
 template <class T>
 struct NumberOf {
   static constexpr bool kNumber = Number<T>;
   using type = T;
+};
+template <Enumerator T>
+struct NumberOf<T> {
+  static constexpr bool kNumber = true;
+  using type = decltype(+T());
 };
 template <class T>
 struct NumberOf<Local<T>> {

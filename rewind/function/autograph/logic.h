@@ -18,8 +18,10 @@ Local<bool> truth(const C& condition) {
     const Operand operand(condition);
     if (is_staged(operand.tensor())) return Local<bool>::of(scalar_truth(operand.tensor()));
     return bool(operand.tensor());
-  } else {
+  } else if constexpr (is_local<C>) {
     return Local<bool>(condition);
+  } else {
+    return bool(condition);
   }
 }
 // right() where `left` equals `wanted`, else `left` itself.

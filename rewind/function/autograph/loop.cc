@@ -38,6 +38,7 @@ class StagedLoop {
         numbers_(state.size, 1),
         first_set_(state.size),
         first_shapes_(state.size),
+        relaxed_(state.size),
         host_at_start_(state.size) {
     if (kind == LoopKind::kDoWhile) {
       more_ = constant(true);
@@ -57,7 +58,7 @@ class StagedLoop {
       return true;
     }
     begin();
-    own_and_state(symbols_ = loop_->open_condition());
+    own_and_state(symbols_ = open_condition());
     if (elements_ && !elements_->asking_has_effects()) more_elements_ = elements_->more(own_);
     return true;
   }
@@ -129,6 +130,11 @@ class StagedLoop {
   // ---- attempts
 
   void begin() {
+    if (++attempts_ > kMostAttempts)
+      fail_exhausted(what_, "tracing the body " + std::to_string(kMostAttempts) +
+                                " times did not show what the loop carries: each time the body left its "
+                                "variables in another structure or shape; set_loop_options tells a shape "
+                                "that changes");
     if (!seeds_) seeds_.emplace();
     else seeds_->go_back();
     start_->restore();
@@ -169,12 +175,13 @@ class StagedLoop {
     options.parallel_iterations = given_.parallel_iterations;
     options.relax_shapes = elements_ && elements_->relaxes_shapes() && given_.shape_invariants.empty();
     bool any = !given_.shape_invariants.empty();
-    for (const auto& zeros : first_set_) any |= zeros.has_value();
+    for (size_t i = 0; i < state_.size; ++i) any |= first_set_[i].has_value() || !relaxed_[i].empty();
     if (!any) return options;
     for (const Tensor& t : initial.tensors) options.shape_invariants.push_back(t.shape());
     size_t at = num_own_;
     for_each_chosen(*before_, [&](size_t i, size_t k, const Tensor&) {
       if (first_set_[i]) options.shape_invariants[at] = first_shapes_[i][k];
+      if (k < relaxed_[i].size() && relaxed_[i][k]) options.shape_invariants[at] = *relaxed_[i][k];
       for (const ShapeInvariant& v : given_.shape_invariants)
         if (v.variable == state_.addresses[i]) options.shape_invariants[at] = v.shape;
       ++at;
@@ -192,8 +199,14 @@ class StagedLoop {
     leave();
     seeds_->go_back();
   }
+  std::vector<Tensor> open_condition() {
+    std::vector<Tensor> symbols = loop_->open_condition();
+    loop_->trace_of_condition().repeats = true;
+    return symbols;
+  }
   void open_body() {
     symbols_ = loop_->open_body();
+    loop_->trace_of_body().repeats = true;
     if (turned_) symbols_.pop_back();
     own_and_state(symbols_);
     body_open_ = true;
@@ -255,7 +268,14 @@ class StagedLoop {
       for (const Tensor& t : elements_->next()) add(t);
     for_each_chosen(after, [&](size_t, size_t, const Tensor& t) { add(t); });
     if (more) add(*more);
-    if (!loop_->close_body(results)) return give_up();
+    if (!loop_->close_body(results)) {
+      size_t at = num_own_;
+      for_each_chosen(after, [&](size_t i, size_t k, const Tensor&) {
+        relaxed_[i].resize(chosen_[i].size());
+        relaxed_[i][k] = loop_->shapes()[at++];
+      });
+      return give_up();
+    }
     finish(after);
   }
   // Makes tensors of numbers that the body left with the host. Whether there must be another attempt.
@@ -331,13 +351,17 @@ class StagedLoop {
 
   void begin_turned() {
     begin();
-    loop_->close_condition(loop_->open_condition().back());
+    loop_->close_condition(open_condition().back());
     open_body();
   }
   bool close_turned(const Condition& c) {
+    if (must_stage_ && !c.value.staged())
+      fail_exhausted(what_, "more than " + std::to_string(kMostUnrolled) +
+                                " iterations are unrolled: C++ alone decides how many there are; loop over "
+                                "rw::range(n), or while a tensor's condition holds");
     const Tensor more = tensor_of(c.value);
     if (!more_.defined()) return stage_rest(more), true;  // before the loop
-    by_numbers_ = kind_ == LoopKind::kDoWhile && c.by != Condition::kTensor;
+    by_numbers_ = kind_ == LoopKind::kDoWhile && c.by != Condition::kTensor && !must_stage_;
     host_more_ = c.value.is_true_on_host();
     finish_attempt(&more);
     if (host_) return true;  // the body runs once more, for the host
@@ -365,12 +389,18 @@ class StagedLoop {
     start_->restore();
     host_ = host_more_ = true;
   }
+  // One of very many iterations, or without an end in a branch that is never taken, goes on as a loop of the
+  // graph.
   bool host_condition(const Condition& c) {
-    if (!c.value.staged()) return c.value.host();
+    if (!c.value.staged()) {
+      if (!c.value.host() || c.by != Condition::kLocal || ++host_iterations_ < kMostUnrolled)
+        return c.value.host();
+      must_stage_ = true;
+    }
     by_numbers_ = false;
     numbers_.assign(state_.size, 1);
     for (auto& chosen : chosen_) chosen.clear();
-    stage_rest(c.value.tensor());
+    stage_rest(tensor_of(c.value));
     return true;
   }
 
@@ -428,6 +458,7 @@ class StagedLoop {
     return true;
   }
 
+  static constexpr int kMostAttempts = 1000, kMostUnrolled = 10000;
   const LoopKind kind_;
   const char* const what_;
   const State state_;
@@ -440,19 +471,22 @@ class StagedLoop {
   std::vector<uint8_t> numbers_;                  // by variable: a number becomes a tensor
   std::vector<std::optional<Copy>> first_set_;    // by variable: what the body sets first
   std::vector<std::vector<Shape>> first_shapes_;  // of its tensors
-  std::vector<uint8_t> host_at_start_;            // by variable: a number that the host has
-  std::vector<Tensor> symbols_, own_;             // what stands for the loop variables in the open graph
-  size_t num_own_ = 0;                            // loop variables of the range
-  Tensor more_elements_;                          // in the graph of the condition
-  Tensor condition_;                              // its value, in its graph
-  std::optional<Contents> behind_condition_;      // in the graph of the condition
-  Tensor more_;                                   // of a turned loop, before it
+  std::vector<std::vector<std::optional<Shape>>> relaxed_;  // of its tensors: what an attempt left of them
+  std::vector<uint8_t> host_at_start_;                      // by variable: a number that the host has
+  std::vector<Tensor> symbols_, own_;         // what stands for the loop variables in the open graph
+  size_t num_own_ = 0;                        // loop variables of the range
+  Tensor more_elements_;                      // in the graph of the condition
+  Tensor condition_;                          // its value, in its graph
+  std::optional<Contents> behind_condition_;  // in the graph of the condition
+  Tensor more_;                               // of a turned loop, before it
   std::optional<SeedMark> seeds_;
   std::optional<LoopStaging> loop_;
   StagedIfPtr rest_;  // the body behind an element whose sizes are not known
   StagedLoop* outer_ = nullptr;
   LoopOptions given_;
   bool options_known_ = false, again_ = false;  // options came: another attempt takes them
+  int attempts_ = 0, host_iterations_ = 0;
+  bool must_stage_ = false;  // a loop that the host could decide is staged all the same
   bool body_open_ = false;
   bool by_numbers_ = false;  // the condition may be the host's
   bool assigns_ = false, turned_ = false, done_ = false;

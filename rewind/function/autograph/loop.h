@@ -1,10 +1,12 @@
 // while, do and for on tensors:
 //
-//   for (rw::autograph::While s(rw::autograph::state(n, k), "n, k"); s.open() && s.condition(n > 1.0);
-//   s.step())
-//     {...}
-//   for (rw::autograph::DoWhile s(rw::autograph::state(n), "n"); s.open(); s.step([&] { return n > 1.0; }))
-//   {...} for (rw::autograph::For s(xs, rw::autograph::state(sum), "sum"); s.open(); s.step()) {
+//   using namespace rw::autograph;
+//
+//   for (While s(state(n, k), "n, k"); s.open() && s.condition(n > 1.0); s.step()) {...}
+//
+//   for (DoWhile s(state(n), "n"); s.open(); s.step([&] { return n > 1.0; })) {...}
+//
+//   for (For s(xs, state(sum), "sum"); s.open(); s.step()) {
 //     rw::Tensor x = s.element();
 //     ...
 //   }
@@ -206,25 +208,43 @@ template <class R, class S>
   requires(!Range<std::remove_cvref_t<R>>::kStages)
 class For<R, S> {
  public:
-  For(R&& range, const S&, std::string_view = {})
-      : range_(std::forward<R>(range)), at_(std::ranges::begin(range_)), end_(std::ranges::end(range_)) {}
+  For(R&& range, const S& state, std::string_view names = {})
+      : range_(std::forward<R>(range)),
+        at_(std::ranges::begin(range_)),
+        end_(std::ranges::end(range_)),
+        state_(state),
+        names_(names) {}
   For(const For&) = delete;
   For& operator=(const For&) = delete;
 
   bool open() const { return at_ != end_; }
-  // A staged flag does not end a loop of the host: what the body does stands under it.
+  // A staged flag does not end a loop of the host: the body stands under it.
   template <class C>
-  bool condition(const C& condition) const {
-    if constexpr (detail::is_local<C>) return condition.staged() || bool(condition.host());
-    else return bool(condition);
+  bool condition(const C& condition) {
+    if constexpr (detail::is_local<C>) {
+      if (!condition.staged()) return bool(condition.host());
+      guard_.emplace(condition, state_, names_);
+      return guard_->next();
+    } else {
+      return bool(condition);
+    }
   }
   decltype(auto) element() { return *at_; }
-  void step() { ++at_; }
+  void step() {
+    if (guard_) [[unlikely]] {
+      while (guard_->next()) {}  // the other branch does nothing
+      guard_.reset();
+    }
+    ++at_;
+  }
 
  private:
   R range_;
   std::ranges::iterator_t<std::remove_reference_t<R>> at_;
   std::ranges::sentinel_t<std::remove_reference_t<R>> end_;
+  S state_;
+  std::string_view names_;
+  std::optional<If<S>> guard_;
 };
 
 template <class R, class S, class... N>

@@ -89,6 +89,17 @@ struct Holder {
   Tensor operator()(const Tensor& x) const { return of(inside, x); }
   static Tensor of(const Base& b, const Tensor& x) { return b.call(x); }
 };
+// What std::function and std::bind make of these is a template's.
+struct Called {
+  Tensor operator()(const Tensor& x) const {
+    if (x > 0) return x - 1;
+    return x * 2;
+  }
+};
+struct CalledByAMember {
+  Called inside;
+  Tensor operator()(const Tensor& x) const { return inside(x); }
+};
 struct Maker {
   std::shared_ptr<Base> made;
   Maker() : made(std::make_shared<Derived>()) {}

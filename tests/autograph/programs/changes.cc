@@ -1,27 +1,8 @@
 // Changes that stand in calls, references, pointers and algorithms.
-#include <algorithm>
-#include <cassert>
-#include <functional>
-#include <map>
-#include <memory>
-#include <numeric>
-#include <optional>
-#include <sstream>
-
-#include "tests/autograph/check.h"
+#include "tests/autograph/programs/program.h"
 
 namespace user_code {
 namespace {
-
-using rw::abs;
-using rw::cast;
-using rw::constant;
-using rw::float32;
-using rw::int32;
-using rw::maximum;
-using rw::Tensor;
-using rw::Variable;
-using rw::autograph_test::Add;
 
 // std::tie assignment in a branch
 std::pair<Tensor, Tensor> two(const Tensor& a) { return {a * 2.0, a + 1.0}; }

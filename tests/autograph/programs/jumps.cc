@@ -1,28 +1,9 @@
 // Lambdas in other hands, guards whose destructors run at staged jumps, loops of the host that are left,
 // switches.
-#include <algorithm>
-#include <cassert>
-#include <functional>
-#include <map>
-#include <memory>
-#include <numeric>
-#include <optional>
-#include <sstream>
-
-#include "tests/autograph/check.h"
+#include "tests/autograph/programs/program.h"
 
 namespace user_code {
 namespace {
-
-using rw::abs;
-using rw::cast;
-using rw::constant;
-using rw::float32;
-using rw::int32;
-using rw::maximum;
-using rw::Tensor;
-using rw::Variable;
-using rw::autograph_test::Add;
 
 // std::function, lambdas in containers
 const Add add_stdf("jumps_stdf", [](Tensor x) {

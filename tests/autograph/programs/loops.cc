@@ -1,27 +1,8 @@
 // Tapes, datasets, vectorized_map, ranges, loop options, aliases.
-#include <algorithm>
-#include <cassert>
-#include <functional>
-#include <map>
-#include <memory>
-#include <numeric>
-#include <optional>
-#include <sstream>
-
-#include "tests/autograph/check.h"
+#include "tests/autograph/programs/program.h"
 
 namespace user_code {
 namespace {
-
-using rw::abs;
-using rw::cast;
-using rw::constant;
-using rw::float32;
-using rw::int32;
-using rw::maximum;
-using rw::Tensor;
-using rw::Variable;
-using rw::autograph_test::Add;
 
 struct Two {
   Tensor a, b;
@@ -146,6 +127,39 @@ const Add add_rowsret("loops_rowsret", [](Tensor x) {
   for (Tensor r : v)
     if (r > 3.0) return r;
   return x * 0.0 - 1.0;
+});
+const Add add_range_self("loops_range_self", [](Tensor x) {
+  Tensor v = rw::stack({x, x * 2.0}), s = 0.0;
+  for (Tensor r : v) {
+    v = v * 2.0;
+    s = s + r;
+  }
+  return s + rw::reduce_sum(v);
+});
+// Loops of the host that go on for long, or never end where they are not reached.
+const Add add_unreached("loops_unreached", [](Tensor x) {
+  double k = 1;
+  int n = 0;
+  if (x > 100.0) {
+    while (k != 0.3) {
+      x = x * 2.0;
+      k += 1;
+    }
+    do ++n;
+    while (n != -1);
+  }
+  return x + k + n;
+});
+const Add add_long("loops_long", [](Tensor x) {
+  int n = 0, k = 0;
+  while (n < 12000) {
+    ++n;
+    if (n % 4000 == 0) x = x * 0.5;
+  }
+  do k += 2;
+  while (k < 24000);
+  if (x > 1.0) n = k - n;
+  return x + n + k;
 });
 // set_loop_options
 const Add add_grow("loops_grow", [](Tensor x) {

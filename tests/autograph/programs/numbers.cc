@@ -1,27 +1,8 @@
 // Numbers of the host that tensors decide.
-#include <algorithm>
-#include <cassert>
-#include <functional>
-#include <map>
-#include <memory>
-#include <numeric>
-#include <optional>
-#include <sstream>
-
-#include "tests/autograph/check.h"
+#include "tests/autograph/programs/program.h"
 
 namespace user_code {
 namespace {
-
-using rw::abs;
-using rw::cast;
-using rw::constant;
-using rw::float32;
-using rw::int32;
-using rw::maximum;
-using rw::Tensor;
-using rw::Variable;
-using rw::autograph_test::Add;
 
 // promoted
 const Add add_widths("numbers_widths", [](Tensor x) {
@@ -118,6 +99,22 @@ const Add add_constpromo("numbers_constpromo", [](Tensor x) {
   const bool big = x > 4.0 && k == 2;
   int const m = k * 2;
   return big ? x * k : x + m;
+});
+// Conditions on converted numbers, and conversions in templates.
+const Add add_converted("numbers_converted", [](Tensor x) {
+  int k = 1;
+  if (x > 1.0) k = 3;
+  if (double(k) / 2 > 1.0) x = x * 2.0;
+  if (int64_t(k) > 2 || (char)k == 1) x = x + 1.0;
+  while (static_cast<unsigned>(k) < 6u) ++k;
+  const auto level = [&](auto y) {
+    const auto inside = [&](const Tensor& z) {
+      if (z > 1.0) return 2;
+      return int((y > z * 0.5 ? 5 : 2) % 4) + short(y > 0.0 ? k : 1);
+    };
+    return y * inside(y * 0.25) + double(inside(y)) / 2;
+  };
+  return level(x) + k;
 });
 // nested lambdas etc.
 const Add add_nestlam("numbers_nestlam", [](Tensor x) {

@@ -1,27 +1,8 @@
 // Tuples, arrays, maps, structs in structs; operands that change what is around them.
-#include <algorithm>
-#include <cassert>
-#include <functional>
-#include <map>
-#include <memory>
-#include <numeric>
-#include <optional>
-#include <sstream>
-
-#include "tests/autograph/check.h"
+#include "tests/autograph/programs/program.h"
 
 namespace user_code {
 namespace {
-
-using rw::abs;
-using rw::cast;
-using rw::constant;
-using rw::float32;
-using rw::int32;
-using rw::maximum;
-using rw::Tensor;
-using rw::Variable;
-using rw::autograph_test::Add;
 
 // exchange of values, tuples, optionals, variants
 const Add add_opt("structures_opt", [](Tensor x) {

@@ -214,6 +214,18 @@ Tensor found_behind_a_loop(Tensor x) {
   return x * double(i);
 }
 
+enum Unscoped { kOne = 1, kTwo };
+enum class Scoped { kOne, kTwo };
+Unscoped enumeration_returned(const Tensor& x) {
+  return x > 1.0 ? kOne : kTwo;  // refused: is returned as an enumeration's value; return an int
+}
+int enumerations(Tensor x) {
+  Unscoped a = x > 1.0 ? kOne : kTwo;  // refused: initialises a variable of an enumeration's type; make that an int
+  a = x > 2.0 ? kOne : kTwo;           // refused: is assigned to a variable of an enumeration's type; make that an int
+  const Scoped b = x > 1.0 ? Scoped::kOne : Scoped::kTwo;  // refused: ?: chooses a value of an enumeration
+  return a + int(b);
+}
+
 }  // namespace numbers
 
 // ---- changes that cannot be put back
@@ -392,6 +404,18 @@ Tensor pointer_to_a_function(Tensor x, Tensor* y) {
   return x;
 }
 
+struct Handle {
+  Tensor* p;
+  Tensor& operator*() const { return *p; }
+};
+void set(Tensor& t, const Tensor& to) { t = to; }
+Tensor behind_handles(Tensor x, std::vector<Handle> all) {
+  std::tuple<Handle, int> one{all[0], 1};
+  if (x > 0) set(*all.back(), x * 2);  // refused: what the pointer 'all.back()' points to changes under a tensor's condition
+  if (x > 1) *std::get<0>(one) = x;    // refused: what the pointer 'std::get<0>(one)' points to changes
+  return x;
+}
+
 }  // namespace changes
 
 // ---- references into containers that grow
@@ -530,6 +554,20 @@ Tensor& returned_reference(Tensor& x, Tensor& y) {
   if (x > y) return x;  // refused: a function that returns a reference cannot return under a tensor's condition; return a value
   return y;  // refused: a function that returns a reference cannot return under a tensor's condition
 }
+const Tensor& chosen_reference(const Tensor& x, const Tensor& y) {
+  return x > y ? x : y;  // refused: a function that returns a reference cannot choose what to return by a tensor's condition; return a value
+}
+template <class T>
+const T& chosen_reference_of_any(const T& x, const T& y) {
+  return (x > y ? x : y);  // refused: a function that returns a reference cannot choose what to return
+}
+template <class... T>
+Tensor folded(const Tensor& x, const T&... more) {
+  if (((x > more) || ...)) return x;  // refused: && and || cannot be folded over tensors
+  return x * 2;
+}
+Tensor folds(const Tensor& x) { return folded(x, x * 2, x * 3); }
+Tensor calls_it(const Tensor& x) { return chosen_reference_of_any(x, x) + chosen_reference_of_any(1, 2); }
 
 }  // namespace statements
 

@@ -8,6 +8,7 @@
 
 #include "rewind/base/call_site.h"
 #include "rewind/rewind.h"
+#include "rewind/tensor/trace.h"
 
 namespace user_code {
 namespace {
@@ -369,6 +370,105 @@ TEST(AutographTraced, TapesThatAreAskedTwice) {
         return g;
       },
       "make it with {.persistent = true}");
+}
+
+// What a class lists does not hold what one that is derived from it adds.
+struct Listed {
+  Tensor a;
+  RW_STATE(a)
+};
+struct ListedAndMore : Listed {
+  Tensor b;
+  void set(const Tensor& t) { a = b = t; }
+};
+struct ListedAlike : Listed {
+  Tensor twice() const { return a * 2.0; }
+};
+struct Plain {
+  Tensor a;
+};
+struct PlainAndMore : Plain {
+  Tensor b;
+  void set(const Tensor& t) { a = b = t; }
+};
+TEST(AutographTraced, DerivedStructs) {
+  const auto changed = [](auto s) {
+    return [s](Tensor x) {
+      auto t = s;
+      if (x > 1) t.set(x);  // named
+      return t.a + t.b;
+    };
+  };
+  refused(changed(ListedAndMore{{constant(1.0)}, constant(2.0)}),
+          "RW_STATE(a, b) in a class lists the members that hold tensors");
+  refused(changed(PlainAndMore{{constant(1.0)}, constant(2.0)}),
+          "RW_STATE(a, b) in a class lists the members that hold tensors");
+  const auto alike = [](Tensor x) {
+    ListedAlike s{{x}};
+    if (x > 1) s.a = x * 3.0;
+    return s.twice();
+  };
+  EXPECT_EQ(rw::function(alike)(constant(2.0)).item<float>(), 12);
+}
+TEST(AutographTraced, TapesThatALoopAsks) {
+  refused(
+      [](Tensor x) {
+        rw::GradientTape tape;
+        tape.watch(x);
+        const Tensor y = x * x;
+        Tensor g = 0.0;
+        while (g < 10) g = g + tape.gradient(y, x).tensor();  // named
+        return g;
+      },
+      "make the tape inside of the loop's body, or with {.persistent = true}");
+  refused(
+      [](Tensor x) {
+        rw::GradientTape tape;
+        tape.watch(x);
+        const Tensor y = x * x;
+        tape.stop();
+        for (Tensor i : rw::range(3))
+          if (x > cast(i, rw::float32)) x = x + tape.gradient(y, x).tensor();  // named
+        return x;
+      },
+      "make the tape inside of the loop's body, or with {.persistent = true}");
+  // Inside of the body, or persistent, it may be asked.
+  const auto f = [](Tensor x) {
+    rw::GradientTape outside({.persistent = true});
+    outside.watch(x);
+    const Tensor y = x * x;
+    Tensor g = 0.0;
+    for (Tensor i : rw::range(2)) {
+      rw::GradientTape tape;
+      tape.watch(x);
+      const Tensor z = x * x * x;
+      g = g + tape.gradient(z, x).tensor() + outside.gradient(y, x).tensor();
+    }
+    return g;
+  };
+  EXPECT_EQ(f(constant(2.0)).item<float>(), 32);
+  EXPECT_EQ(rw::function(f)(constant(2.0)).item<float>(), 32);
+}
+// A loop of C++'s whose end a tensor decides is unrolled; this one would be for ever.
+TEST(AutographTraced, LoopsThatAreUnrolledWithoutEnd) {
+  refused(
+      [](Tensor x) {
+        for (int i = 0; i < 1000000000; ++i) {
+          if (x > 10) break;
+          x = x + 1.0;
+        }
+        return x;
+      },
+      "staged ifs stand in one graph: a loop of C++'s is unrolled");
+  const int64_t most = std::exchange(rw::Trace::most_added, 100000);
+  refused(
+      [](Tensor x) {
+        if (x > 10)
+          for (int i = 0; i < 1000000000; ++i) x = x * 2.0;  // named; never runs: x is 3
+        return x;
+      },
+      "has taken more than 100000 operations: a loop of C++'s is unrolled");
+  rw::Trace::most_added = most;
 }
 
 // A lambda that the file does not show changes a tensor: its value of one branch is met in the other one.
