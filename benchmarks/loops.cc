@@ -121,7 +121,8 @@ void conditions_of_the_host() {
     const auto ns = [&](auto f) { return median_us(3, 21, [&] { f(condition, kCount); }) * 1e3 / kCount; };
     using T = std::remove_cvref_t<decltype(condition)>;
     const double plain = ns(count_as_it_stands<T>), converted = ns(count_converted<T>);
-    say("conditions_of_the_host", "rewind", form, {{"more_ns", converted - plain}, {"ns_as_it_stands", plain}});
+    say("conditions_of_the_host", "rewind", form,
+        {{"more_ns", converted - plain}, {"ns_as_it_stands", plain}});
   };
   measure("number", true);
   measure("eager tensor", rw::constant(true));

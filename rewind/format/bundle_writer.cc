@@ -207,9 +207,7 @@ class Writer {
     if (size < kMany) return {};
     try {
       return std::async(std::launch::async, [=] { return crc32c(data, size_t(size)); });
-    } catch (const std::system_error&) {
-      return {};
-    }
+    } catch (const std::system_error&) { return {}; }
   }
 
   void note(const BundleTensor& t, int shard, uint64_t offset, uint64_t size, uint32_t crc) {
