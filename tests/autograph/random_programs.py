@@ -131,8 +131,9 @@ class Program:
             lambda: f"({f()} + {self.real()})",
             lambda: f"maximum({f()}, {f()})",
             lambda: f"{r.choice(['halved', 'bent'])}({f()})",
-            lambda: f"({self.condition(1, 'tensor')} ? {f()} : {f()})",
-            lambda: f"({self.condition(1)} ? {f()} : {f()})",
+            # Values, not variables: beside a call that changes one, C++ leaves open which value an argument has.
+            lambda: f"({self.condition(1, 'tensor')} ? Tensor({f()}) : {f()})",
+            lambda: f"({self.condition(1)} ? Tensor({f()}) : {f()})",
         ]
         if self.of("n"):
             choices.append(lambda: f"(cast({self.ints(1)}, float32) * 0.25)")
