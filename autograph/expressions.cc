@@ -99,6 +99,7 @@ class ExpressionWriter : public clang::RecursiveASTVisitor<ExpressionWriter> {
           {source_.spot(e->getBeginLoc()),
            "what ?: chooses by a tensor's condition is a value and no variable, but here it is assigned to, "
            "or bound to a reference that is not const; write an if"});
+    if (staged && facts_) refuse_stale_reference(e);
     if (e->getType()->isScopedEnumeralType())
       refusals_.insert({source_.spot(e->getBeginLoc()),
                         "?: chooses a value of an enumeration by a tensor's condition; a graph has none: "
@@ -113,6 +114,19 @@ class ExpressionWriter : public clang::RecursiveASTVisitor<ExpressionWriter> {
   }
 
  private:
+  // `const Tensor& r = c ? a : b` is a value when c is a tensor: it must not be told from a reference.
+  void refuse_stale_reference(const clang::ConditionalOperator* e) {
+    const auto bound = facts_->bound_selects.find(source_.range(e));
+    if (bound == facts_->bound_selects.end()) return;
+    const auto& [name, known, behind] = bound->second;
+    for (const Change* c : facts_->changed_in(known))
+      if (std::find(behind.begin(), behind.end(), c->place.declared) != behind.end())
+        refusals_.insert({source_.spot(e->getBeginLoc()),
+                          "what ?: chooses by a tensor's condition is a value, and '" + name +
+                              "' is a reference to a variable that changes later ('" + c->place.text +
+                              "', line " + std::to_string(source_.line(c->at)) +
+                              "); declare it as a value, or write an if"});
+  }
   // int(k) becomes Local<int>(k).
   bool cast(const Expr* e, const Expr* operand, clang::QualType to) {
     if (!promotion_ || !promotion_->converts_local(e)) return true;

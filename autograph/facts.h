@@ -68,6 +68,14 @@ struct Facts {
   bool is_number_throughout(Spot declared) const { return !others_declared.count(declared); }
   std::set<Range> typed_lambdas;     // bodies of lambdas that become std::function or a pointer to a function
   std::set<Range> assigned_selects;  // c ? a : b that are assigned to, or bound to references
+  // c ? a : b that constant references are bound to: where such a name is known behind its declaration, and
+  // the variables behind a and b.
+  struct BoundSelect {
+    std::string name;
+    Range known;
+    std::vector<Spot> behind;
+  };
+  std::map<Range, BoundSelect> bound_selects;
   std::map<Spot, std::vector<Spot>> uses;  // of variables
   // A reference to an element of a variable, or an iterator, and what moves elements.
   struct Reference {

@@ -97,6 +97,16 @@ class Collector : public clang::RecursiveASTVisitor<Collector> {
       return;
     if (const Range scope = scope_of(v); scope.valid()) all.push_back({declared, scope});
   }
+  void note_bound_select(const clang::VarDecl* v, const Expr* init, const std::vector<Place>& behind) {
+    const auto* select = dyn_cast<clang::ConditionalOperator>(stripped(init));
+    if (!select || !select->isGLValue()) return;
+    const Range chosen = source_.range(select), scope = scope_of(v);
+    if (!chosen.valid() || !scope.valid()) return;
+    Facts::BoundSelect& bound = facts_.bound_selects[chosen];
+    bound.name = v->getNameAsString();
+    bound.known = {scope.file, chosen.end, scope.end};
+    for (const Place& p : behind) bound.behind.push_back(p.declared);
+  }
   bool VisitBindingDecl(clang::BindingDecl* b) {
     note_local(b);
     return true;
@@ -115,6 +125,7 @@ class Collector : public clang::RecursiveASTVisitor<Collector> {
       add_reference(v, behind);
       if (!v->getType().getNonReferenceType().isConstQualified() && !behind.empty())
         note(v->getLocation(), init);
+      note_bound_select(v, init, behind);
     } else if (is_iterator(v->getType()) || v->getType()->isPointerType()) {
       const Expr* from = stripped(init);
       const auto* member = dyn_cast<clang::CXXMemberCallExpr>(from);

@@ -394,6 +394,11 @@ Tensor chosen_argument(Tensor x, Tensor y) {
   return x + y;
 }
 
+Tensor stale_reference(Tensor x, Tensor y) {
+  const Tensor& r = x > y ? x : y;  // refused: what ?: chooses by a tensor's condition is a value, and 'r' is a reference to a variable that changes later ('y' ... declare it as a value, or write an if
+  y = y + 1;
+  return r + y;
+}
 Tensor constant_cast_away(Tensor x, const Tensor& y) {
   if (x > 0) const_cast<Tensor&>(y) = x;  // refused: what a const_cast makes of a constant changes
   return y;
