@@ -31,7 +31,7 @@ int threads_worth(double work, double handoff, int most) {
   // W / T + c T is least at sqrt(W / c) and flat around it: three quarters of so many threads take a
   // twenty-fifth longer by this reckoning, and less in fact, where a handoff costs more the more there are.
   const double least = std::sqrt(work / handoff);
-  const int threads = int(std::min<double>(most, std::max(std::min(least, 2.0), 0.75 * least)));
+  const int threads = int(std::min<double>(most, std::max(std::min(least, 2.0), 0.75 * least + 0.5)));
   constexpr double kGain = 0.9;  // of the time alone
   if (threads < 2 || work / threads + handoff * threads > kGain * work) return 1;
   return threads;

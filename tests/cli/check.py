@@ -178,7 +178,8 @@ shown = run("graph", "show", folder / "frozen.pb")
 expect("MatMul" in shown and "VarHandleOp" not in shown and "ReadVariableOp" not in shown, "a frozen graph has no variables")
 expect("x is x:0" in run("convert", kinds, folder / "frozen.pbtxt", "--signature", "serving_default"), "as text")
 expect("available: serving_default, words" in run("convert", kinds, folder / "f.pb", "--signature", "other", status=1), "signatures")
-expect("LookupTableFindV2" in run("convert", kinds, folder / "f.pb", "--signature", "words", status=1), "what cannot be frozen is named")
+expect("words" in (said := run("convert", kinds, folder / "f.pb", "--signature", "words", status=1)) and "table" in said,
+       "what cannot be frozen is named")
 expect(not (folder / "f.pb").exists(), "nothing is written then")
 expect("B ends in /" in run("convert", keras / "lines.keras", folder / "f.pb", status=1), "a Keras model is exported first")
 

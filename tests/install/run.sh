@@ -12,7 +12,7 @@ if [ -x "$1/cli/rewind" ]; then "$work/prefix/bin/rewind" version; fi
 plugins=("$work"/build/libplugin_*.so)
 "$here/../plugin/check_exports.sh" --none-of-rewind "${plugins[@]}"
 "$work/build/host" "${plugins[@]}"
-"$here/../plugin/run_beside.sh" "$work/build/host" "${plugins[@]}" || [ $? = 77 ]
+for other in LLVM re2; do "$here/../plugin/run_beside.sh" $other "$work/build/host" "${plugins[@]}" || [ $? = 77 ]; done
 if [ -x "$work/prefix/bin/rewind-autograph" ]; then
   "$here/../autograph/build/check.py" "$work/prefix" "$work/autograph"
 fi
