@@ -10,6 +10,7 @@ import pathlib
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 import numpy as np  # noqa: E402
 import tensorflow as tf  # noqa: E402
+from character_tables import runs_of_distances, table  # noqa: E402
 
 PATH = pathlib.Path(__file__).resolve().parent.parent / "rewind" / "base" / "regex" / "unicode_sets.inc"
 CATEGORIES = "Lu Ll Lt Lm Lo Mn Mc Me Nd Nl No Pc Pd Ps Pe Pi Pf Po Sm Sc Sk So Zs Zl Zp Cc Cf Co Cs".split()
@@ -57,11 +58,6 @@ def runs_of(names):
     return known, [(c, int(number[c])) for c in starts], number
 
 
-def table(kind, name, items, per_line):
-    lines = "".join("    " + " ".join(items[i:i + per_line]) + "\n" for i in range(0, len(items), per_line))
-    return f"constexpr {kind} {name}[] = {{\n{lines}}};\n"
-
-
 text = ("// Made by tools/make_regex_tables.py. Sets of characters by the first characters of runs, with the number of the set\n"
         "// (255: none); and runs of characters (first, last, step) whose next other case lies at a distance.\n")
 for title, names in (("Category", CATEGORIES), ("Script", SCRIPTS)):
@@ -78,15 +74,7 @@ following = []
 for c in cased:
     orbit = [cased[i] for i in np.nonzero(matches(f"(?i)\\x{{{c:x}}}", cased_texts))[0]]
     if len(orbit) > 1: following.append((c, orbit[(orbit.index(c) + 1) % len(orbit)] - c))
-runs, i = [], 0
-while i < len(following):
-    j, step = i, None
-    while j + 1 < len(following) and following[j + 1][1] == following[i][1]:
-        gap = following[j + 1][0] - following[j][0]
-        if gap > 2 or gap != (step or gap): break
-        step, j = gap, j + 1
-    runs.append((following[i][0], following[j][0], step or 1, following[i][1]))
-    i = j + 1
+runs = runs_of_distances(following)
 text += table("FoldRun", "kFolds", [f"{{0x{a:x}, 0x{b:x}, {s}, {d}}}," for a, b, s, d in runs], 5)
 PATH.write_text(text)
 print(f"{PATH}: {len(text)} bytes, {len(following)} characters with cases")

@@ -9,6 +9,7 @@ import pathlib
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 import numpy as np  # noqa: E402
 import tensorflow as tf  # noqa: E402
+from character_tables import runs_of_distances, table  # noqa: E402
 
 PATH = pathlib.Path(__file__).resolve().parent.parent / "rewind" / "kernel" / "cpu" / "unicode_tables.inc"
 CODES = [c for c in range(1, 0x110000) if not 0xD800 <= c < 0xE000]
@@ -25,16 +26,7 @@ def upper(strings):
 def case_runs(pairs):
     """(first, last, step, distance) of characters with one other case; the others with all of it."""
     simple = [(c, ord(x) - c) for c, x in pairs if len(x) == 1]
-    runs, i = [], 0
-    while i < len(simple):
-        j, step = i, None
-        while j + 1 < len(simple) and simple[j + 1][1] == simple[i][1]:
-            gap = simple[j + 1][0] - simple[j][0]
-            if gap > 2 or gap != (step or gap): break
-            step, j = gap, j + 1
-        runs.append((simple[i][0], simple[j][0], step or 1, simple[i][1]))
-        i = j + 1
-    return runs, [(c, [ord(k) for k in x]) for c, x in pairs if len(x) > 1]
+    return runs_of_distances(simple), [(c, [ord(k) for k in x]) for c, x in pairs if len(x) > 1]
 
 
 def ranges(codes):
@@ -43,11 +35,6 @@ def ranges(codes):
         if out and out[-1][1] == c - 1: out[-1][1] = c
         else: out.append([c, c])
     return out
-
-
-def table(kind, name, items, per_line):
-    lines = "".join("    " + " ".join(items[i:i + per_line]) + "\n" for i in range(0, len(items), per_line))
-    return f"constexpr {kind} {name}[] = {{\n{lines}}};\n"
 
 
 text = ("// Made by tools/make_unicode_tables.py. Scripts by the first characters of runs; characters (first, last,\n"

@@ -9,8 +9,8 @@
 namespace rw::regex {
 namespace {
 
-constexpr int kMostRepeats = 1000;  // RE2's limits
-constexpr int kDeepest = 1000;
+constexpr int kMostRepeats = 1000;  // as RE2 has it
+constexpr int kDeepest = 1000;      // of groups; the parser calls itself for each
 
 struct Flags {
   bool fold = false, lines = false, dot_all = false, swap_greed = false;
