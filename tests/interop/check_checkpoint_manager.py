@@ -14,17 +14,12 @@ import time
 
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 import tensorflow as tf  # noqa: E402
+import tally  # noqa: E402
+from tally import check, failed  # noqa: E402
 
 tf.get_logger().setLevel("ERROR")
 program = pathlib.Path(sys.argv[1]) / "tests" / "checkpoints"
 root = pathlib.Path(tempfile.mkdtemp())
-failed, checks = [], 0
-
-
-def check(what, ok, why=""):
-    global checks
-    checks += 1
-    if not ok: failed.append(f"{what}: {why}")
 
 
 def ours(run, saves, keep=0, hours=0.0, interval=0, asynchronous=False):
@@ -54,6 +49,8 @@ def state(run):
 
 
 def files(run): return sorted(p.name for p in run.iterdir())
+
+
 def form(run): return re.sub(r"\d+\.\d+(e\+?\d+)?", "TIME", (run / "checkpoint").read_text())
 
 
@@ -109,5 +106,5 @@ shutil.move(root / "keep2_ours", root / "moved")
 check("moved", theirs(root / "moved", 1, keep=2)[0] == 3.0)
 shutil.rmtree(root)
 print("\n".join(failed))
-print(f"checkpoint managers: {checks - len(failed)} checks agree, {len(failed)} differ")
+print(f"checkpoint managers: {tally.count - len(failed)} checks agree, {len(failed)} differ")
 sys.exit(bool(failed))

@@ -16,17 +16,12 @@ import numpy as np  # noqa: E402
 import tensorflow as tf  # noqa: E402
 from google.protobuf import text_format  # noqa: E402
 from tensorflow.python.tools import saved_model_utils  # noqa: E402
+import tally  # noqa: E402
+from tally import check, failed  # noqa: E402
 
 tf.get_logger().setLevel("ERROR")
 rewind = pathlib.Path(sys.argv[1]) / "cli" / "rewind"
 folder = pathlib.Path(tempfile.mkdtemp())
-failed, checks = [], 0
-
-
-def check(what, ok, why=""):
-    global checks
-    checks += 1
-    if not ok: failed.append(f"{what}: {why}")
 
 
 def run(*arguments):
@@ -160,5 +155,5 @@ for name, calls in feeds.items():
             for k, v in f(**{k: tf.constant(v) for k, v in inputs.items()}).items():
                 check(f"frozen {name}: {k}", np.allclose(got[k], v, 1e-4, 1e-5), f"{got[k]} for {v}")
 print("\n".join(failed))
-print(f"command line: {checks - len(failed)} checks agree, {len(failed)} differ")
+print(f"command line: {tally.count - len(failed)} checks agree, {len(failed)} differ")
 sys.exit(bool(failed))

@@ -14,18 +14,13 @@ import numpy as np  # noqa: E402
 import tf_keras as keras  # noqa: E402
 from absl import logging  # noqa: E402
 from tf_keras import layers as L  # noqa: E402
+import tally  # noqa: E402
+from tally import check, failed  # noqa: E402
 
 logging.set_verbosity(logging.ERROR)
 rng = np.random.default_rng(3)
 program = pathlib.Path(sys.argv[1]) / "tests" / "keras_models"
 folder = pathlib.Path(tempfile.mkdtemp())
-failed, checks = [], 0
-
-
-def check(what, ok, why=""):
-    global checks
-    checks += 1
-    if not ok: failed.append(f"{what}: {why}")
 
 
 def real(*shape): return rng.normal(size=shape).astype("f4")
@@ -101,6 +96,8 @@ def application():
 
 
 def flat(values): return list(values) if isinstance(values, (list, tuple)) else [values]
+
+
 def one(values): return values if len(values) > 1 else values[0]
 
 
@@ -132,5 +129,5 @@ for extension in [".h5", ".keras"]:
     done = subprocess.run([program, "error", folder / ("lambda" + extension)], capture_output=True, text=True)
     check("lambda" + extension, done.returncode == 1 and 'layer "doubled" is a Lambda with Python code' in done.stderr, done.stderr)
 print("\n".join(failed))
-print(f"keras 2 models: {checks - len(failed)} checks agree, {len(failed)} differ")
+print(f"keras 2 models: {tally.count - len(failed)} checks agree, {len(failed)} differ")
 sys.exit(bool(failed))

@@ -16,16 +16,11 @@ from config_difference import difference, plain  # noqa: E402
 from keras import activations, constraints, initializers, losses, metrics, optimizers, regularizers  # noqa: E402
 from keras import layers as L  # noqa: E402
 from keras.optimizers import schedules  # noqa: E402
+import tally  # noqa: E402
+from tally import check, failed  # noqa: E402
 
 program = pathlib.Path(sys.argv[1]) / "tests" / "keras_configs"
 folder = pathlib.Path(tempfile.mkdtemp())
-failed, checks = [], 0
-
-
-def check(what, ok, why=""):
-    global checks
-    checks += 1
-    if not ok: failed.append(f"{what}: {why}")
 
 
 def rewind(*arguments):
@@ -39,6 +34,7 @@ def serialized(x):
 
 
 # ---- every class --------------------------------------------------------------------------------------------
+
 
 def kernels(prefix="kernel"):
     return {f"{prefix}_initializer": initializers.HeNormal(seed=3), f"{prefix}_regularizer": regularizers.L2(0.25),
@@ -204,6 +200,6 @@ def check_objects():
 
 
 check_objects()
-print(f"{checks - len(failed)} of {checks} checks of configs agree with Keras {keras.__version__}")
+print(f"{tally.count - len(failed)} of {tally.count} checks of configs agree with Keras {keras.__version__}")
 for f in failed[:40]: print("  ", f)
 sys.exit(1 if failed else 0)

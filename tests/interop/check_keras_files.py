@@ -20,18 +20,13 @@ import numpy as np  # noqa: E402
 from absl import logging  # noqa: E402
 from keras import layers as L  # noqa: E402
 from keras import optimizers as O  # noqa: E402
+import tally  # noqa: E402
+from tally import check, failed  # noqa: E402
 
 warnings.simplefilter("ignore")
 logging.set_verbosity(logging.ERROR)
 program = pathlib.Path(sys.argv[1]) / "tests" / "keras_files"
 folder = pathlib.Path(tempfile.mkdtemp())
-failed, checks = [], 0
-
-
-def check(what, ok):
-    global checks
-    checks += 1
-    if not ok: failed.append(what)
 
 
 # ---- models, as keras_files.cc has them
@@ -290,5 +285,5 @@ by_name()
 skip_mismatch()
 long_names()
 print("\n".join(failed))
-print(f"keras files: {checks - len(failed)} checks agree, {len(failed)} differ")
+print(f"keras files: {tally.count - len(failed)} checks agree, {len(failed)} differ")
 sys.exit(bool(failed))

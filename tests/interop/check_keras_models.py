@@ -28,18 +28,12 @@ from config_difference import difference, plain  # noqa: E402
 from keras import layers as L  # noqa: E402
 from keras import optimizers as O  # noqa: E402
 from keras_model_cases import MODELS, Net, Scale, cubed, real, twice  # noqa: E402
+import tally  # noqa: E402
+from tally import check, failed  # noqa: E402
 
 warnings.simplefilter("ignore")
 logging.set_verbosity(logging.ERROR)
 STEPS = 3
-
-failed, checks = [], 0
-
-
-def check(what, ok, why=""):
-    global checks
-    checks += 1
-    if not ok: failed.append(f"{what}: {why}" if why else what)
 
 
 def configs(path):
@@ -237,7 +231,7 @@ def main():
     if not a.names or "TFSMLayer" in a.names: saved_model_layers(folder, program)
     shutil.rmtree(folder)
     print("\n".join(failed))
-    print(f"keras models: {checks - len(failed)} checks agree, {len(failed)} differ")
+    print(f"keras models: {tally.count - len(failed)} checks agree, {len(failed)} differ")
     sys.exit(bool(failed))
 
 

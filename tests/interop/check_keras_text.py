@@ -16,16 +16,11 @@ import keras  # noqa: E402
 import numpy as np  # noqa: E402
 import tensorflow as tf  # noqa: E402
 from keras import layers as L  # noqa: E402
+import tally  # noqa: E402
+from tally import check, failed  # noqa: E402
 
 program = pathlib.Path(sys.argv[1]) / "tests" / "keras_text"
 folder = pathlib.Path(tempfile.mkdtemp())
-failed, checks = [], 0
-
-
-def check(what, ok, why=""):
-    global checks
-    checks += 1
-    if not ok: failed.append(f"{what}: {why}")
 
 
 def plain(x):
@@ -235,5 +230,5 @@ for name, (built, inputs) in MODELS.items():
         check(f"model {name}, saved by Rewind", False, repr(e)[-600:])
 
 for text in failed[:40]: print("failed:", text)
-print(f"{checks} checks of layers of text and categories, {len(failed)} failed")
+print(f"{tally.count} checks of layers of text and categories, {len(failed)} failed")
 sys.exit(1 if failed else 0)

@@ -9,16 +9,11 @@ import tempfile
 
 import ml_dtypes
 import numpy as np
+import tally  # noqa: E402
+from tally import check, failed  # noqa: E402
 
 rewind = pathlib.Path(sys.argv[1]) / "cli" / "rewind"
 folder = pathlib.Path(tempfile.mkdtemp())
-failed, checks = [], 0
-
-
-def check(what, ok, why=""):
-    global checks
-    checks += 1
-    if not ok: failed.append(f"{what}: {why}")
 
 
 def convert(a, b):
@@ -70,5 +65,5 @@ np.save(folder / "cut.npy", arrays["float32_2x3"])
 error = convert(folder / "cut.npy", folder / "x.npz")
 check("a cut file is refused", "cut.npy" in error, error)
 print("\n".join(failed))
-print(f"numpy: {checks - len(failed)} checks agree, {len(failed)} differ")
+print(f"numpy: {tally.count - len(failed)} checks agree, {len(failed)} differ")
 sys.exit(bool(failed))

@@ -15,16 +15,11 @@ import numpy as np  # noqa: E402
 from keras import layers as L  # noqa: E402
 from safetensors import safe_open  # noqa: E402
 from safetensors.numpy import load_file, save_file  # noqa: E402
+import tally  # noqa: E402
+from tally import check, failed  # noqa: E402
 
 program = pathlib.Path(sys.argv[1]) / "tests" / "saved_weights"
 folder = pathlib.Path(tempfile.mkdtemp())
-failed, checks = [], 0
-
-
-def check(what, ok):
-    global checks
-    checks += 1
-    if not ok: failed.append(what)
 
 
 def rewind(*arguments):
@@ -83,5 +78,5 @@ def model_both_ways():
 every_type()
 model_both_ways()
 print("\n".join(failed))
-print(f"safetensors: {checks - len(failed)} checks agree, {len(failed)} differ")
+print(f"safetensors: {tally.count - len(failed)} checks agree, {len(failed)} differ")
 sys.exit(bool(failed))
